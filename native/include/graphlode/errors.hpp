@@ -1,0 +1,14 @@
+// errors.hpp - what the core throws; the binding translates each into its Python class in one table.
+#pragma once
+#include <stdexcept>
+
+namespace graphlode {
+
+struct input_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct count_overflow : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace graphlode

@@ -1,0 +1,119 @@
+// scan.hpp - reading numbers out of text that may end anywhere, and saying which line went wrong.
+//
+// The scanners never look past `end`. `scan_short` is the fast path: it takes eight digits with one load and three
+// multiplications and may read up to 16 bytes, so its caller makes sure that they are there.
+#pragma once
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+namespace graphlode::io {
+
+// A malformed place in the text; turned into an input_error with its line number once, at the end.
+struct malformed {
+  const char* where;
+  std::string message;
+};
+
+enum class scanned { number, nothing, too_large };
+
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+inline const char* skip_blanks(const char* p, const char* end) {
+  while (p < end && is_blank(*p)) ++p;
+  return p;
+}
+
+inline const char* line_end(const char* p, const char* end) {
+  const auto* found = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
+  return found ? found : end;
+}
+
+// The start of the line after the one that `p` is in.
+inline const char* next_line(const char* p, const char* end) {
+  p = line_end(p, end);
+  return p < end ? p + 1 : end;
+}
+
+// Nothing but blanks and at most one carriage return is left on the line.
+inline bool at_line_end(const char* p, const char* end) {
+  if (p == end || *p == '\n') return true;
+  return *p == '\r' && (p + 1 == end || p[1] == '\n');
+}
+
+// The digits at `p`, at most eight of them; reads eight bytes.
+inline int scan_eight(const char* p, std::uint64_t& value) {
+  static_assert(std::endian::native == std::endian::little, "the first digit must be the lowest byte");
+  std::uint64_t word;
+  std::memcpy(&word, p, 8);
+  word ^= 0x3030303030303030u;  // digits become 0..9
+  // The high bit of a byte is set if it is no digit. Carries spoil only bytes behind the first such byte.
+  const std::uint64_t others = ((word + 0x7676767676767676u) | word) & 0x8080808080808080u;
+  const int count = std::countr_zero(others) >> 3;  // 8 if all are digits
+  if (count == 0) return 0;
+  word <<= 64 - 8 * count;  // zeros in front
+  word = word * 10 + (word >> 8);
+  value = ((word & 0x000000FF000000FFu) * 0x000F424000000064u +
+           ((word >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u) >>
+          32;
+  return count;
+}
+
+// The unsigned number at `p` if it has at most 16 digits; reads 16 bytes. Returns the digits taken; if a 17th follows,
+// the caller sees a digit where it expects a separator.
+inline int scan_short(const char* p, std::uint64_t& value) {
+  static constexpr std::uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+  const int count = scan_eight(p, value);
+  if (count < 8) [[likely]]
+    return count;
+  std::uint64_t low = 0;
+  const int more = scan_eight(p + 8, low);
+  value = value * powers[more] + low;
+  return 8 + more;
+}
+
+// Any signed 64-bit integer. On success `p` is behind it; otherwise `p` stays.
+inline scanned scan_integer(const char*& p, const char* end, std::int64_t& value) {
+  const char* q = p;
+  const bool negative = q < end && *q == '-';
+  if (q < end && (*q == '-' || *q == '+')) ++q;
+  const char* digits = q;
+  std::uint64_t magnitude = 0;
+  bool overflow = false;
+  for (; q < end && is_digit(*q); ++q) {
+    overflow |= __builtin_mul_overflow(magnitude, std::uint64_t{10}, &magnitude);
+    overflow |= __builtin_add_overflow(magnitude, static_cast<std::uint64_t>(*q - '0'), &magnitude);
+  }
+  if (q == digits) return scanned::nothing;
+  if (overflow || magnitude > static_cast<std::uint64_t>(INT64_MAX) + negative) return scanned::too_large;
+  value = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
+  p = q;
+  return scanned::number;
+}
+
+// A finite decimal number. On success `p` is behind it; otherwise `p` stays.
+inline scanned scan_real(const char*& p, const char* end, double& value) {
+  const char* q = p;
+  if (q + 1 < end && *q == '+' && q[1] != '-') ++q;  // from_chars takes no plus sign
+  const auto [behind, error] = std::from_chars(q, end, value);
+  if (error == std::errc::result_out_of_range) return scanned::too_large;
+  if (error != std::errc() || !std::isfinite(value)) return scanned::nothing;
+  p = behind;
+  return scanned::number;
+}
+
+// The field at `p` as it should appear in a message: quoted, shortened, only printable characters.
+std::string shown(const char* p, const char* end, char separator);
+
+// Newlines in [begin, end).
+std::int64_t count_newlines(const char* begin, const char* end);
+
+// Throws the input_error "line N: message" for a place in the text.
+[[noreturn]] void raise_at(std::span<const char> text, std::int64_t first_line, const malformed& fault);
+
+}  // namespace graphlode::io

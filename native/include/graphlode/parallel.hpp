@@ -1,0 +1,78 @@
+// parallel.hpp - OpenMP loops that may throw and may be stopped.
+//
+// An exception must not leave an OpenMP region, so the first one is kept and thrown again after the region, and the other
+// threads stop at their next chunk.
+#pragma once
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+
+#include "graphlode/control.hpp"
+
+namespace graphlode {
+
+class first_exception {
+ public:
+  template <class Work>
+  void guard(Work&& work) noexcept {
+    if (raised()) return;
+    try {
+      work();
+    } catch (...) {
+      if (!claimed_.test_and_set()) {
+        error_ = std::current_exception();
+        raised_.store(true, std::memory_order_release);
+      }
+    }
+  }
+  bool raised() const noexcept { return raised_.load(std::memory_order_relaxed); }
+  void rethrow() const {
+    if (raised_.load(std::memory_order_acquire)) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::atomic_flag claimed_;
+  std::atomic<bool> raised_{false};
+  std::exception_ptr error_;
+};
+
+// Runs work(thread) once on each of `threads` threads.
+template <class Work>
+void on_threads(int threads, Work&& work) {
+  if (threads <= 1) return work(0);
+  first_exception error;
+#pragma omp parallel num_threads(threads)
+  error.guard([&] { work(omp_get_thread_num()); });
+  error.rethrow();
+}
+
+// Calls work(thread, begin, end) for chunks of `grain` units of [begin, end), handed out dynamically.
+template <class Work>
+void parallel_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain, int threads, const control& ctl,
+                     Work&& work) {
+  grain = std::max<std::int64_t>(grain, 1);
+  std::atomic<std::int64_t> next{begin};
+  on_threads(end - begin <= grain ? 1 : threads, [&](int thread) {
+    for (;;) {
+      const auto from = next.fetch_add(grain, std::memory_order_relaxed);
+      if (from >= end) return;
+      if (ctl.stop_requested()) {
+        next.store(end, std::memory_order_relaxed);
+        throw cancelled();
+      }
+      work(thread, from, std::min(end, from + grain));
+    }
+  });
+}
+
+// Calls work(thread, begin, end) once per thread with even, contiguous parts of [0, size): the same part for the same
+// thread in every call with the same arguments, so that a histogram and the scatter after it agree.
+template <class Work>
+void parallel_parts(std::int64_t size, int threads, Work&& work) {
+  on_threads(threads, [&](int thread) { work(thread, size * thread / threads, size * (thread + 1) / threads); });
+}
+
+}  // namespace graphlode

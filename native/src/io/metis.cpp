@@ -1,0 +1,189 @@
+// metis.cpp - the parallel parser of adjacency lines.
+//
+// As with edge lists, chunks of lines are parsed side by side and a first pass finds where their output goes. Here it
+// must count numbers too, and blank lines mean something: a vertex without neighbors. Only a line that starts with % is
+// not a vertex.
+#include "graphlode/io/metis.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+
+#include "graphlode/io/scan.hpp"
+#include "graphlode/parallel.hpp"
+
+namespace graphlode::io {
+namespace {
+
+struct chunk {
+  const char* begin;
+  const char* end;  // behind its last line
+  std::int64_t vertex, num_vertices;
+  std::int64_t entry, num_entries;
+};
+
+// Cuts at line ends, in one pass over the cut points only.
+buffer<chunk> split(std::span<const char> text, std::int64_t chunk_bytes) {
+  const char* end = text.data() + text.size();
+  const auto bytes = static_cast<std::int64_t>(text.size());
+  buffer<chunk> chunks(static_cast<std::size_t>((bytes + chunk_bytes - 1) / chunk_bytes));
+  const char* at = text.data();
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const char* target = text.data() + std::min(bytes, static_cast<std::int64_t>(i + 1) * chunk_bytes);
+    const char* stop = target <= at ? at : (target == end ? end : next_line(target - 1, end));
+    chunks[i] = {at, stop, 0, 0, 0, 0};
+    at = stop;
+  }
+  return chunks;
+}
+
+class adjacency_parser {
+ public:
+  adjacency_parser(const adjacency_layout& layout) : layout_(layout), step_(layout.weighted ? 2 : 1) {}
+
+  void count(chunk& lines) const {
+    for (const char* p = lines.begin; p < lines.end; p = next_line(p, lines.end)) {
+      if (*p == '%') continue;
+      const char* stop = line_end(p, lines.end);
+      std::int64_t numbers = 0;
+      bool inside = false;
+      for (const char* q = p; q < stop; ++q) {
+        const bool field = static_cast<unsigned char>(*q) > ' ';
+        numbers += field && !inside;
+        inside = field;
+      }
+      ++lines.num_vertices;
+      lines.num_entries += std::max<std::int64_t>(numbers - layout_.skipped, 0) / step_;
+    }
+  }
+
+  void parse(const chunk& lines, adjacency& out) const {
+    auto vertex = lines.vertex;
+    auto entry = lines.entry;
+    for (const char* p = lines.begin; p < lines.end; p = next_line(p, lines.end)) {
+      if (*p == '%') continue;
+      if (vertex >= layout_.num_vertices) {
+        if (!at_line_end(skip_blanks(p, lines.end), lines.end))
+          throw malformed{p, "a line after those of the " + std::to_string(layout_.num_vertices) + " vertices"};
+        continue;
+      }
+      out.offsets[vertex] = entry;
+      parse_line(p, lines.end, vertex, entry, out);
+      ++vertex;
+    }
+  }
+
+ private:
+  void parse_line(const char* p, const char* end, std::int64_t vertex, std::int64_t& entry, adjacency& out) const {
+    p = skip_blanks(p, end);
+    for (int i = 0; i < layout_.skipped; ++i) {
+      if (at_line_end(p, end))
+        throw malformed{
+            p, "expected " + std::to_string(layout_.skipped) + " numbers about the vertex, found " + std::to_string(i)};
+      integer(p, end, "an integer about the vertex");
+    }
+    while (!at_line_end(p, end)) {
+      const char* start = p;
+      const auto neighbor = integer(p, end, "the number of a vertex");
+      if (neighbor < 1 || neighbor > layout_.num_vertices)
+        throw malformed{
+            start, "the vertex " + std::to_string(neighbor) + " is not in 1.." + std::to_string(layout_.num_vertices)};
+      if (neighbor - 1 == vertex)
+        throw malformed{start, "vertex " + std::to_string(neighbor) + " lists itself; METIS files have no self-loops"};
+      out.neighbors[entry] = neighbor - 1;
+      if (layout_.weighted) value(p, end, entry, out);
+      ++entry;
+    }
+  }
+
+  // The integer at p, which then moves to the next field.
+  static std::int64_t integer(const char*& p, const char* end, const char* expected) {
+    const char* start = p;
+    std::int64_t number = 0;
+    std::uint64_t magnitude = 0;
+    const int count = end - p > 16 ? scan_short(p, magnitude) : 0;
+    if (count && (is_blank(p[count]) || p[count] == '\n')) {
+      p += count;
+      number = static_cast<std::int64_t>(magnitude);
+    } else {
+      const auto found = scan_integer(p, end, number);
+      if (found == scanned::too_large) throw malformed{start, shown(start, end, ' ') + " does not fit in 64 bits"};
+      if (found == scanned::nothing || !at_field_end(p, end))
+        throw malformed{start, std::string("expected ") + expected + ", found " + shown(start, end, ' ')};
+    }
+    p = skip_blanks(p, end);
+    return number;
+  }
+
+  void value(const char*& p, const char* end, std::int64_t entry, adjacency& out) const {
+    if (at_line_end(p, end)) throw malformed{p, "expected the weight of the last edge, found nothing"};
+    if (layout_.values == value_kind::times) {
+      out.times[entry] = integer(p, end, "an integer as time");
+      return;
+    }
+    const char* start = p;
+    double weight = 0;
+    if (scan_real(p, end, weight) != scanned::number || !at_field_end(p, end))
+      throw malformed{start, "expected a finite number as weight, found " + shown(start, end, ' ')};
+    if (layout_.values == value_kind::weights) out.weights[entry] = weight;
+    p = skip_blanks(p, end);
+  }
+
+  static bool at_field_end(const char* p, const char* end) { return at_line_end(p, end) || is_blank(*p); }
+
+  const adjacency_layout& layout_;
+  std::int64_t step_;
+};
+
+}  // namespace
+
+adjacency parse_adjacency(std::span<const char> text, const adjacency_layout& layout, std::int64_t first_line,
+                          std::int64_t chunk_bytes, int threads, const control& ctl) {
+  const adjacency_parser parser(layout);
+  auto chunks = split(text, std::max<std::int64_t>(chunk_bytes, 1));
+  const auto num_chunks = static_cast<std::int64_t>(chunks.size());
+  parallel_chunks(0, num_chunks, 1, threads, ctl, [&](int, std::int64_t i, std::int64_t) { parser.count(chunks[i]); });
+  std::int64_t vertices = 0, entries = 0;
+  for (auto& lines : chunks) {
+    lines.vertex = vertices;
+    lines.entry = entries;
+    vertices += lines.num_vertices;
+    entries += lines.num_entries;
+  }
+
+  adjacency out;
+  out.offsets = buffer<std::int64_t>(static_cast<std::size_t>(layout.num_vertices) + 1);
+  out.neighbors = buffer<std::int64_t>(static_cast<std::size_t>(entries));
+  if (layout.weighted && layout.values == value_kind::weights) out.weights = buffer<double>(out.neighbors.size());
+  if (layout.weighted && layout.values == value_kind::times) out.times = buffer<std::int64_t>(out.neighbors.size());
+
+  std::mutex mutex;
+  std::optional<malformed> fault;
+  std::atomic<std::int64_t> failed{num_chunks};
+  parallel_chunks(0, num_chunks, 1, threads, ctl, [&](int, std::int64_t i, std::int64_t) {
+    if (i > failed.load(std::memory_order_relaxed)) return;
+    try {
+      parser.parse(chunks[i], out);
+    } catch (malformed& found) {
+      const std::lock_guard lock(mutex);
+      if (!fault || found.where < fault->where) {
+        fault = std::move(found);
+        failed.store(i, std::memory_order_relaxed);
+      }
+    }
+    ctl.advance(chunks[i].end - chunks[i].begin);
+  });
+  if (fault) raise_at(text, first_line, *fault);
+
+  // The blank line of a last vertex without neighbors may lack its newline, and is then not there at all.
+  const bool last_is_missing = vertices == layout.num_vertices - 1 && layout.skipped == 0;
+  if (vertices < layout.num_vertices && !last_is_missing)
+    raise_at(text, first_line,
+             {text.data() + text.size(), "the file ends after the lines of " + std::to_string(vertices) + " of " +
+                                             std::to_string(layout.num_vertices) + " vertices"});
+  for (auto v = vertices; v <= layout.num_vertices; ++v) out.offsets[v] = entries;
+  out.offsets[layout.num_vertices] = entries;
+  return out;
+}
+
+}  // namespace graphlode::io

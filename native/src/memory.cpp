@@ -1,0 +1,52 @@
+#include "graphlode/memory.hpp"
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace graphlode {
+namespace {
+
+constexpr std::size_t cache_line = 64;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t huge_from = 2 * huge_page;
+
+std::atomic<std::int64_t> live{0};
+std::atomic<std::int64_t> peak{0};
+std::atomic<std::int64_t> countdown{0};  // 0: never fails
+
+bool must_fail() noexcept {
+  if (countdown.load(std::memory_order_relaxed) == 0) return false;
+  return countdown.fetch_sub(1, std::memory_order_relaxed) == 1;
+}
+
+}  // namespace
+
+void* allocate(std::size_t bytes) {
+  if (bytes > (std::size_t{1} << 62) || must_fail()) throw std::bad_alloc();
+  const std::size_t alignment = bytes >= huge_from ? huge_page : cache_line;
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded ? rounded : alignment);
+  if (!memory) throw std::bad_alloc();
+  if (bytes >= huge_from) madvise(memory, rounded, MADV_HUGEPAGE);  // advice: a refusal costs speed only
+  const auto now = live.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed) +
+                   static_cast<std::int64_t>(bytes);
+  auto seen = peak.load(std::memory_order_relaxed);
+  while (seen < now && !peak.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+  }
+  return memory;
+}
+
+void release(void* memory, std::size_t bytes) noexcept {
+  std::free(memory);
+  live.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+}
+
+std::int64_t live_bytes() noexcept { return live.load(std::memory_order_relaxed); }
+std::int64_t peak_bytes() noexcept { return peak.load(std::memory_order_relaxed); }
+void reset_peak_bytes() noexcept { peak.store(live_bytes(), std::memory_order_relaxed); }
+void fail_allocation(std::int64_t n) noexcept { countdown.store(n, std::memory_order_relaxed); }
+
+}  // namespace graphlode

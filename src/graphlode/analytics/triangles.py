@@ -1,0 +1,115 @@
+"""Triangles: how many, and how many at each vertex or edge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from graphlode.errors import InputError
+from graphlode.execute.devices import Devices
+from graphlode.execute.operation import Operation
+from graphlode.execute.provenance import Provenance
+from graphlode.execute.run import Shares, run
+from graphlode.execute.wait import Progress
+from graphlode.graph.accept import as_undirected
+from graphlode.graph.graph import Graph
+from graphlode.graph.views import Oriented
+from graphlode.types import AnyArray, Int64Array
+
+
+def _combine(partials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    counts = [partial["counts"] for partial in partials if partial["counts"] is not None]
+    return {"total": sum(partial["total"] for partial in partials), "counts": sum(counts[1:], counts[0]) if counts else None}
+
+
+def _work(view: Mapping[str, AnyArray]) -> Int64Array:
+    """Cumulative work per row: the lengths of the rows of its entries."""
+    offsets, neighbors = view["offsets"], view["neighbors"]
+    lengths = np.diff(offsets)
+    ahead = np.zeros(neighbors.size + 1, np.int64)
+    np.cumsum(lengths[neighbors], out=ahead[1:])
+    return ahead[offsets] + offsets
+
+
+TRIANGLES = Operation(
+    name="analytics.triangles", view=Oriented(by="degree"), unit="vertex", combine=_combine, work=_work
+)
+
+
+@dataclass(frozen=True)
+class TriangleCount:
+    """Number of triangles; `int(result)` is the total.
+
+    `by_vertex` follows `Graph.ids`, `by_edge` follows `Graph.edges()` of the undirected form; None unless asked for.
+    """
+
+    total: int
+    by_vertex: Int64Array | None
+    by_edge: Int64Array | None
+    provenance: Provenance
+
+    def __int__(self) -> int:
+        return self.total
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        arrays = {"by_vertex": self.by_vertex, "by_edge": self.by_edge}
+        given = {name: array.tolist() for name, array in arrays.items() if array is not None}
+        return {"total": self.total, **given, "provenance": self.provenance.to_dict()}
+
+
+def count_triangles(
+    graph: Any,
+    *,
+    by: Literal["vertex", "edge"] | None = None,
+    devices: Devices = "auto",
+    shares: Shares = "auto",
+    progress: Progress | None = None,
+) -> TriangleCount:
+    """Number of triangles, exactly.
+
+    Parameters
+    ----------
+    graph
+        A Graph, scipy sparse matrix or networkx graph; of a directed graph the undirected form is used.
+    by
+        "vertex": also the triangles at each vertex; "edge": also those at each edge.
+    devices, shares
+        Where to run ("auto", "cpu", "cuda:0", ["cuda:0", "cpu"], ...) and in which proportions.
+    progress
+        Called as progress(done, total) now and then.
+
+    Cost: at most m^1.5 steps for m edges; memory: one oriented copy of the edges, a byte per vertex and thread.
+
+    >>> import graphlode as gl
+    >>> gl.count_triangles(gl.complete(5)).total
+    10
+    """
+    if by not in (None, "vertex", "edge"):
+        raise InputError(f'by must be None, "vertex" or "edge", got {by!r}')
+    undirected, notes = as_undirected(graph)
+    outcome = run(TRIANGLES, undirected, devices, shares=shares, progress=progress, notes=notes, method="marks", by=by)
+    counts = outcome.value["counts"]
+    return TriangleCount(
+        total=int(outcome.value["total"]),
+        by_vertex=_per_vertex(undirected, counts) if by == "vertex" else None,
+        by_edge=_per_edge(undirected, counts) if by == "edge" else None,
+        provenance=outcome.provenance,
+    )
+
+
+def _per_vertex(graph: Graph, by_rank: Int64Array) -> Int64Array:
+    counts = np.empty_like(by_rank)
+    counts[graph.view(TRIANGLES.view)["vertices"]] = by_rank
+    return counts
+
+
+def _per_edge(graph: Graph, by_entry: Int64Array) -> Int64Array:
+    """From entries of the oriented view to edges: sort the entries by their ends."""
+    view = graph.view(TRIANGLES.view)
+    tails = view["vertices"][np.repeat(np.arange(graph.num_vertices), np.diff(view["offsets"]))]
+    heads = view["vertices"][view["neighbors"]]
+    return by_entry[np.lexsort((np.maximum(tails, heads), np.minimum(tails, heads)))]

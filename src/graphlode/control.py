@@ -1,0 +1,29 @@
+"""How the caller stops running kernels and hears how far they are.
+
+A `Control` owns two 64-bit words in plain memory: word 0 asks to stop, word 1 counts finished units. Native kernels read
+and add to them atomically while the GIL is released; drivers in Python call `check` and `advance` between launches.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class Control:
+    def __init__(self) -> None:
+        self.words = np.zeros(2, np.int64)
+
+    def stop(self) -> None:
+        self.words[0] = 1
+
+    def check(self) -> None:
+        """Raise InterruptedError if the caller asked to stop."""
+        if self.words[0]:
+            raise InterruptedError("stopped by the caller")
+
+    def advance(self, units: int) -> None:
+        self.words[1] += units
+
+    @property
+    def done(self) -> int:
+        return int(self.words[1])

@@ -1,0 +1,77 @@
+"""The CPU as a device: numpy arrays in place, native kernels on one worker thread that leads an OpenMP team."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from graphlode.config import settings
+from graphlode.types import AnyArray, Memory
+from graphlode.worker import Worker
+
+
+class CpuDevice:
+    """One CPU instance. Several of them split the threads of the process evenly."""
+
+    backend = "cpu"
+    space = "host"
+
+    def __init__(self, name: str = "cpu", instances: int = 1) -> None:
+        self.name = name
+        self._instances = instances
+        self._worker = Worker(name)
+
+    @property
+    def threads(self) -> int:
+        return max(1, settings().threads // self._instances)
+
+    @property
+    def speed(self) -> float:
+        return float(self.threads)
+
+    def describe(self) -> Mapping[str, Any]:
+        memory = self.memory()
+        return {"name": self.name, "kind": "cpu", "model": _model(), "threads": self.threads, "memory": memory.total}
+
+    def memory(self) -> Memory:
+        page = os.sysconf("SC_PAGE_SIZE")
+        return Memory(total=page * os.sysconf("SC_PHYS_PAGES"), free=_available() or page * os.sysconf("SC_AVPHYS_PAGES"))
+
+    def put(self, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+        return dict(arrays)
+
+    def get(self, array: AnyArray) -> AnyArray:
+        return array
+
+    def submit(self, work: Callable[[], Any]) -> Future[Any]:
+        return self._worker.submit(work)
+
+    def synchronize(self) -> None:
+        """Native kernels return when they are done."""
+
+
+@cache
+def _model() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _available() -> int | None:
+    """Bytes that can be taken without swapping; page cache counts as free, unlike in SC_AVPHYS_PAGES."""
+    try:
+        for line in Path("/proc/meminfo").read_text("utf-8").splitlines():
+            if line.startswith("MemAvailable"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return None

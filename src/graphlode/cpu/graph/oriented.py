@@ -1,0 +1,23 @@
+"""The oriented view on the CPU: an order, then one native pass; see native/src/graph/oriented.cpp."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphlode.control import Control
+from graphlode.cpu import _native
+from graphlode.cpu.device import CpuDevice
+from graphlode.types import AnyArray
+
+
+def build(device: CpuDevice, base: Mapping[str, AnyArray], view: Any, *, control: Control) -> dict[str, AnyArray]:
+    offsets, neighbors = base["offsets"], base["neighbors"]
+    if view.by == "degeneracy":
+        _, rounds = _native.analytics_cores(offsets, neighbors, device.threads, control.words)
+        num_rounds = int(rounds.max(initial=-1)) + 1
+        order = _native.graph_order_by_round(rounds, num_rounds, neighbors)
+    else:
+        order = _native.graph_order(offsets, neighbors, view.by, device.threads, control.words)
+    oriented = _native.graph_orient(offsets, neighbors, order, device.threads, control.words)
+    return {"offsets": oriented[0], "neighbors": oriented[1], "vertices": order}

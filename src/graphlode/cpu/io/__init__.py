@@ -1,0 +1,1 @@
+"""Native parsers and formatters of text files."""

@@ -1,0 +1,48 @@
+"""Adjacency lines of METIS files."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphlode.config import settings
+from graphlode.control import Control
+from graphlode.cpu import _native
+from graphlode.cpu.io.text import CHUNK_BYTES, Kind, split_values
+from graphlode.types import FloatArray, Int64Array
+
+
+def parse_adjacency(
+    text: NDArray[np.uint8],
+    num_vertices: int,
+    values: Kind | None,
+    *,
+    skipped: int = 0,
+    weighted: bool = False,
+    first_line: int = 1,
+    chunk_bytes: int | None = None,
+    threads: int | None = None,
+    control: Control | None = None,
+) -> tuple[Int64Array, Int64Array, FloatArray | Int64Array | None]:
+    """`offsets`, 0-based `neighbors` in the order of the file and the value of each entry.
+
+    Every line has `skipped` numbers about the vertex, then its neighbors, each followed by a value if `weighted`.
+    """
+    found: tuple[Int64Array, Int64Array, FloatArray | Int64Array | None] = _native.parse_adjacency(
+        text,
+        num_vertices=num_vertices,
+        skipped=skipped,
+        weighted=weighted,
+        values=values or "none",
+        first_line=first_line,
+        chunk_bytes=chunk_bytes or CHUNK_BYTES,
+        threads=threads or settings().threads,
+        control=(control or Control()).words,
+    )
+    return found
+
+
+def format_adjacency(offsets: Int64Array, neighbors: Int64Array, values: FloatArray | Int64Array | None) -> bytes:
+    """One line per row, neighbors counted from 1; `offsets` may be any run of a graph's offsets."""
+    text: bytes = _native.format_adjacency(offsets, neighbors, *split_values(values))
+    return text

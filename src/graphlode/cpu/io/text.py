@@ -1,0 +1,95 @@
+"""Edge lists as text: one edge per line, parsed by all threads at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphlode.config import settings
+from graphlode.control import Control
+from graphlode.cpu import _native
+from graphlode.types import FloatArray, Int64Array
+
+CHUNK_BYTES = 1 << 20
+
+Kind = Literal["weights", "times"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of a text look.
+
+    `separator` is " " for any run of blanks, or one character. A line that starts with one of `comments` is skipped. Every
+    line of an edge starts with the field `tag` if there is one. `header`: the first line may name the columns. `columns`
+    (2, or 3 for three and more) is what each line must have; None: as many as the first line. If `num_vertices` is given,
+    ids are 1 .. num_vertices and become 0-based; otherwise they are any 64-bit integers.
+    """
+
+    separator: str = " "
+    comments: str = "#%"
+    tag: str = ""
+    header: bool = False
+    columns: int | None = None
+    num_vertices: int | None = None
+    lower_triangle: bool = False
+
+
+def parse(
+    text: NDArray[np.uint8],
+    layout: Layout,
+    values: Kind | None,
+    *,
+    first_line: int = 1,
+    chunk_bytes: int | None = None,
+    threads: int | None = None,
+    control: Control | None = None,
+) -> tuple[Int64Array, Int64Array, FloatArray | Int64Array | None]:
+    """The two ids of every edge and the third column, in the order of the text.
+
+    A malformed line raises InputError "line N: ..."; the first line of the text is number `first_line`.
+    """
+    count, src, dst, third = _native.parse_edges(
+        text,
+        separator=layout.separator,
+        comments=layout.comments,
+        tag=layout.tag,
+        header=layout.header,
+        columns=layout.columns or 0,
+        values=values or "none",
+        num_vertices=-1 if layout.num_vertices is None else layout.num_vertices,
+        lower_triangle=layout.lower_triangle,
+        first_line=first_line,
+        chunk_bytes=chunk_bytes or CHUNK_BYTES,
+        threads=threads or settings().threads,
+        control=(control or Control()).words,
+    )
+    return src[:count], dst[:count], None if third is None else third[:count]
+
+
+def format_edges(
+    src: Int64Array,
+    dst: Int64Array,
+    values: FloatArray | Int64Array | None,
+    *,
+    prefix: str = "",
+    separator: str = " ",
+    base: int = 0,
+) -> bytes:
+    """Lines `prefix u separator v [separator value]`, with `base` added to the ids."""
+    weights, times = split_values(values)
+    text: bytes = _native.format_edges(src, dst, weights, times, prefix=prefix, separator=separator, base=base)
+    return text
+
+
+def split_values(values: FloatArray | Int64Array | None) -> tuple[FloatArray, Int64Array]:
+    """Values as a pair of arrays, weights and times, of which at most one is not empty."""
+    weights = np.empty(0, np.float64)
+    times = np.empty(0, np.int64)
+    if values is None:
+        return weights, times
+    if values.dtype == np.int64:
+        return weights, np.ascontiguousarray(values, np.int64)
+    return np.ascontiguousarray(values, np.float64), times

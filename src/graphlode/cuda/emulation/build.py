@@ -1,0 +1,71 @@
+"""From a CUDA source to a shared object that runs it on the CPU, by g++, once per text.
+
+What is built is kept under a name that is a hash of everything that went into it, so it is never stale. Several
+processes may build the same one: each writes its own file and moves it into place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from graphlode.config import settings
+from graphlode.cuda.compiler import Specialisation
+from graphlode.errors import DeviceUnavailableError
+
+SIMT = Path(__file__).parent / "simt"
+
+# -fno-gnu-unique: each kernel keeps its own copy of the emulation's variables, whatever else is loaded.
+OPTIONS = (
+    "-std=c++20", "-O2", "-g1", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden", "-fno-gnu-unique", "-Wno-unknown-pragmas",
+)
+
+
+def build(kernel: Specialisation) -> Path:
+    """The shared object of a specialisation, compiled unless it is there already."""
+    text = _unit(kernel)
+    folder = settings().cache / "emulated"
+    digest = hashlib.sha256("\0".join((text, _headers(), *OPTIONS, _compiler_version())).encode()).hexdigest()
+    target = folder / f"{kernel.stem.replace('/', '-')}-{digest[:32]}.so"
+    if not target.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        _compile(kernel, text, target)
+    return target
+
+
+def _unit(kernel: Specialisation) -> str:
+    entries = "".join(f"SIMT_ENTRY({entry})\n" for entry in kernel.entries)
+    return f'#include "simt.hpp"\n{kernel.text}#line 1 "entries of {kernel.stem}"\n{entries}'
+
+
+def _compile(kernel: Specialisation, text: str, target: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix="building-") as folder:
+        built = Path(folder) / target.name
+        command = (_compiler(), *OPTIONS, "-I", str(SIMT), "-x", "c++", "-", "-o", str(built))
+        done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=folder, check=False)
+        if done.returncode != 0:
+            raise kernel.build_error("the emulation (g++)", done.stderr)
+        os.replace(built, target)
+
+
+@cache
+def _headers() -> str:
+    return "\0".join(path.read_text("utf-8") for path in sorted(SIMT.glob("*.hpp")))
+
+
+@cache
+def _compiler() -> str:
+    found = shutil.which("g++")
+    if found is None:
+        raise DeviceUnavailableError("the device cuda-emulated compiles kernels with g++: looked for g++ in PATH, found none")
+    return found
+
+
+@cache
+def _compiler_version() -> str:
+    return subprocess.run((_compiler(), "--version"), capture_output=True, text=True, check=True).stdout

@@ -1,0 +1,93 @@
+"""The emulated CUDA device: numpy in the place of CuPy, g++ in the place of NVRTC, fibres in the place of lanes.
+
+It follows the same protocol as the real device and runs the same drivers and the same kernel sources.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from graphlode.cuda.compiler import KernelSource, Specialisation
+from graphlode.cuda.emulation.build import build
+from graphlode.cuda.emulation.module import EmulatedModule
+from graphlode.cuda.interface import raise_fault
+from graphlode.errors import DeviceMemoryError
+from graphlode.types import AnyArray, Memory
+from graphlode.worker import Worker
+
+
+class EmulatedDevice:
+    """A small GPU that is not there. Its limits can be chosen, to take a driver down the path of a smaller or larger one."""
+
+    backend = "cuda"
+    speed = 0.02
+    xp = np
+
+    def __init__(self, ordinal: int = 0, *, num_multiprocessors: int = 2, max_shared_bytes: int = 99 * 1024) -> None:
+        self.space = f"cuda-emulated:{ordinal}"
+        self.name = "cuda-emulated" if ordinal == 0 else self.space
+        self.num_multiprocessors = num_multiprocessors
+        self.max_shared_bytes = max_shared_bytes
+        self._worker = Worker(self.name)
+        self._modules: dict[Specialisation, EmulatedModule] = {}
+
+    def describe(self) -> Mapping[str, Any]:
+        return {
+            "name": self.name,
+            "kind": "cuda-emulated",
+            "multiprocessors": self.num_multiprocessors,
+            "memory": self.memory().total,
+        }
+
+    def memory(self) -> Memory:
+        page = os.sysconf("SC_PAGE_SIZE")
+        return Memory(total=page * os.sysconf("SC_PHYS_PAGES"), free=page * os.sysconf("SC_AVPHYS_PAGES"))
+
+    def put(self, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+        return {name: self.asarray(array) for name, array in arrays.items()}
+
+    def get(self, array: AnyArray) -> AnyArray:
+        return array
+
+    def submit(self, work: Callable[[], Any]) -> Future[Any]:
+        return self._worker.submit(work)
+
+    def synchronize(self) -> None:
+        """A launch returns when it is done."""
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> AnyArray:
+        with self._memory_errors():
+            return np.zeros(shape, dtype)
+
+    def empty(self, shape: int | tuple[int, ...], dtype: Any) -> AnyArray:
+        with self._memory_errors():
+            return np.empty(shape, dtype)
+
+    def asarray(self, array: Any) -> AnyArray:
+        with self._memory_errors():
+            return np.ascontiguousarray(array)
+
+    def load(self, source: KernelSource, **defines: str) -> EmulatedModule:
+        kernel = source.specialise(**defines)
+        if kernel not in self._modules:
+            self._modules[kernel] = EmulatedModule(kernel, build(kernel), self)
+        return self._modules[kernel]
+
+    def status(self) -> AnyArray:
+        return self.zeros(2, np.int64)
+
+    def raise_status(self, status: AnyArray, operation: str) -> None:
+        raise_fault(status, operation, self.name)
+
+    @contextmanager
+    def _memory_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except MemoryError as error:
+            raise DeviceMemoryError(f"{self.name}: {error} ({self.memory().free} bytes free)") from error

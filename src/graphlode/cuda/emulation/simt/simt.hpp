@@ -1,0 +1,18 @@
+// simt.hpp - everything a CUDA source needs to be compiled by g++ and run on a CPU. See docs/simt-emulation.md.
+//
+// The standard headers come first: the macros below would change the meaning of words that they use.
+#pragma once
+#include "atomics.hpp"
+#include "intrinsics.hpp"
+#include "launch.hpp"
+
+#define GRAPHLODE_EMULATED 1
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__ static const
+#define __shared__ static thread_local
+#define __launch_bounds__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))

@@ -1,0 +1,85 @@
+"""What a driver beside a kernel may ask of its device, real or emulated, and the arithmetic both share.
+
+A driver runs on the device's worker thread, which has the right GPU and stream current. It returns only when its work
+is done: what it leaves behind may then be used from any other stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from graphlode.cuda.compiler import KernelSource
+from graphlode.errors import InputError, KernelFaultError
+
+WARP = 32
+
+# What kernels may write into the first status word; the second holds the index at fault. See include/status.cuh.
+FAULTS = {
+    1: "a neighbor is outside of the graph or breaks the order of the view",
+    2: "a work queue is full",
+}
+
+
+class KernelModule(Protocol):
+    """A compiled specialisation."""
+
+    def launch(self, entry: str, grid: int, block: int, args: Sequence[Any], shared_bytes: int = 0) -> None:
+        """Start a kernel; `args` are arrays of the device and numpy scalars of the kernel's own widths."""
+
+
+class KernelDevice(Protocol):
+    """The part of a device that drivers use."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def xp(self) -> Any: ...  # cupy or numpy: device-wide sort, scan and elementwise work
+    @property
+    def num_multiprocessors(self) -> int: ...
+    @property
+    def max_shared_bytes(self) -> int: ...
+    def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any: ...
+    def empty(self, shape: int | tuple[int, ...], dtype: Any) -> Any: ...
+    def asarray(self, array: Any) -> Any: ...
+    def get(self, array: Any) -> Any: ...
+    def load(self, source: KernelSource, **defines: str) -> KernelModule: ...
+    def status(self) -> Any: ...
+    def raise_status(self, status: Any, operation: str) -> None: ...
+    def synchronize(self) -> None: ...
+
+
+def launch_shape(
+    device: KernelDevice, items: int, *, threads: int = 256, per_block: int | None = None, blocks_per_multiprocessor: int = 8
+) -> tuple[int, int]:
+    """Grid and block for a grid-stride loop: no more blocks than are resident at once, nor than there is work for.
+
+    `per_block` is how many items a block takes in one stride; by default one per thread.
+    """
+    needed = -(-items // (threads if per_block is None else per_block))
+    return max(1, min(needed, device.num_multiprocessors * blocks_per_multiprocessor)), threads
+
+
+def check_launch(device: KernelDevice, entry: str, grid: int, block: int, shared_bytes: int) -> None:
+    """Raise InputError for a launch that no CUDA device accepts, rather than let it fail later and elsewhere."""
+    if not 1 <= grid < 2**31:
+        raise InputError(f"{entry}: the grid must have 1 to 2^31 - 1 blocks, got {grid}")
+    if not 1 <= block <= 1024:
+        raise InputError(f"{entry}: a block must have 1 to 1024 threads, got {block}")
+    if not 0 <= shared_bytes <= device.max_shared_bytes:
+        raise InputError(f"{entry}: {shared_bytes} bytes of shared memory asked, {device.max_shared_bytes} there")
+
+
+def raise_fault(words: Any, operation: str, device: str) -> None:
+    """Raise KernelFaultError if the two status words, already on the host, hold a fault."""
+    code, index = int(words[0]), int(words[1])
+    if code:
+        meaning = FAULTS.get(code, "a fault without a name")
+        raise KernelFaultError(f"{operation} on {device}: {meaning} (code {code}, index {index})")
+
+
+def vertex_define(dtype: Any) -> str:
+    """The value of the define VERTEX_T for arrays of this dtype."""
+    return "int" if np.dtype(dtype).itemsize == 4 else "long long"

@@ -1,0 +1,87 @@
+"""The one protocol that every device follows.
+
+A device finds the kernel of an operation by its stem: `analytics.triangles` on the CPU is
+`graphlode.cpu.analytics.triangles`. That module has one function
+
+    launch(device, view, tasks, *, control, **parameters) -> partial
+
+with the same signature on every backend. `view` is what `hold` returned, `tasks` an iterator of unit ranges that may be
+shared with other devices, `partial` something the operation can combine. A view is built the same way, by the kernel
+module that the view names: `build(device, base, view, *, control) -> arrays`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Protocol
+
+from graphlode.control import Control
+from graphlode.errors import UnsupportedError
+from graphlode.types import Memory
+
+
+class View(Protocol):
+    """A read-only layout derived from a snapshot; hashable, so that what was built is found again."""
+
+    @property
+    def name(self) -> str: ...  # the stem of the kernel that builds it
+    @property
+    def base(self) -> View | None: ...  # the view it is built from; None: the snapshot's own arrays
+
+
+class Snapshot(Protocol):
+    """What execution needs to know of a graph."""
+
+    @property
+    def version(self) -> int: ...
+    @property
+    def arrays(self) -> Mapping[str, Any]: ...
+    @property
+    def held(self) -> dict[tuple[str, View], Any]: ...
+
+
+class Device(Protocol):
+    """Somewhere an operation can run. One object is one queue: its work runs in order, on its own worker thread."""
+
+    @property
+    def name(self) -> str: ...  # what the user writes: "cpu", "cuda:0", "cuda-emulated", "reference"
+    @property
+    def backend(self) -> str: ...  # the package with its kernels: "cpu", "cuda", "reference"
+    @property
+    def space(self) -> str: ...  # devices with equal spaces share what they hold
+    @property
+    def speed(self) -> float: ...  # a first guess of its rate, one CPU core being 1
+    def describe(self) -> Mapping[str, Any]: ...  # for people and for benchmark results
+    def memory(self) -> Memory: ...
+    def put(self, arrays: Mapping[str, Any]) -> dict[str, Any]: ...  # arrays of the host, on this device
+    def get(self, array: Any) -> Any: ...  # an array of this device, as numpy
+    def submit(self, work: Callable[[], Any]) -> Future[Any]: ...  # run on the worker thread
+    def synchronize(self) -> None: ...
+
+
+def kernel_module(device: Device, stem: str) -> ModuleType:
+    """The module with the kernel `stem` for the device."""
+    name = f"graphlode.{device.backend}.{stem}"
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name and not name.startswith(f"{error.name}."):
+            raise
+        raise UnsupportedError(f"{stem} has no kernel for the device {device.name!r}") from None
+
+
+def hold(device: Device, snapshot: Snapshot, view: View, control: Control) -> Any:
+    """The view's arrays on the device: found if the snapshot has them there already, else built there."""
+    key = (device.space, view)
+    found = snapshot.held.get(key)
+    if found is None:
+        if view.base is None:
+            found = device.put(snapshot.arrays)
+        else:
+            base = hold(device, snapshot, view.base, control)
+            found = kernel_module(device, view.name).build(device, base, view, control=control)
+        snapshot.held[key] = found
+    return found

@@ -1,0 +1,108 @@
+"""From what the user writes to device objects: the only place that chooses a device.
+
+`"auto"` is every CUDA device if there is one, else the CPU (or what the setting `devices` says). A name, or a list of
+names in which a name may come twice (two streams of one GPU, two CPU instances that share the threads), is taken as it
+is: an explicit device never falls back to another one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
+from threading import Lock
+from typing import Any
+
+from graphlode.config import settings
+from graphlode.errors import DeviceUnavailableError, InputError
+from graphlode.execute.device import Device
+
+Devices = str | Sequence[str]
+
+_KINDS = ("auto", "cpu", "cuda", "cuda:<n>", "cuda-emulated", "cuda-emulated:<n>", "reference")
+_made: dict[tuple[str, int, int], Device] = {}
+_making = Lock()
+
+
+def resolve(devices: Devices = "auto") -> list[Device]:
+    """The devices that `devices` names; each object is made once and kept."""
+    names = _names(devices)
+    counts = Counter(names)
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        found.append(_device(name, seen[name], counts[name]))
+        seen[name] += 1
+    return found
+
+
+def cpu() -> Device:
+    """The CPU device that also builds graphs and reads files."""
+    return _device("cpu", 0, 1)
+
+
+def available() -> list[Device]:
+    """Every device of this machine."""
+    return [_device(name, 0, 1) for name in (*_cuda_names(), "cpu")]
+
+
+def _names(devices: Devices) -> list[str]:
+    if isinstance(devices, str):
+        names = [part.strip() for part in devices.split(",")]
+    else:
+        names = list(devices)
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise InputError(f"devices must be names out of {', '.join(_KINDS)}, got {devices!r}")
+    if names == ["auto"]:
+        chosen = settings().devices
+        if chosen != "auto":
+            return _names(chosen)
+        return list(_cuda_names()) or ["cpu"]
+    if "auto" in names:
+        raise InputError(f'"auto" stands alone, got {devices!r}')
+    return [_canonical(name) for name in names]
+
+
+def _canonical(name: str) -> str:
+    kind, _, ordinal = name.partition(":")
+    if kind in ("cpu", "reference") and not ordinal and ":" not in name:
+        return name
+    if kind in ("cuda", "cuda-emulated") and (":" not in name or ordinal.isdecimal()):
+        return f"{kind}:{int(ordinal or 0)}"
+    raise InputError(f"unknown device {name!r}; devices are {', '.join(_KINDS)}")
+
+
+@cache
+def _cuda_names() -> tuple[str, ...]:
+    from graphlode.cuda.device import available_cuda_devices
+
+    return tuple(available_cuda_devices())
+
+
+def _device(name: str, copy: int, copies: int) -> Device:
+    key = (name, copy, copies if name == "cpu" else 0)
+    with _making:
+        if key not in _made:
+            _made[key] = _make(name, copies)
+        return _made[key]
+
+
+def _make(name: str, copies: int) -> Device:
+    kind, _, ordinal = name.partition(":")
+    makers: dict[str, Callable[[], Any]] = {
+        "cpu": lambda: _import("cpu.device").CpuDevice(name, instances=copies),
+        "reference": lambda: _import("reference.device").ReferenceDevice(),
+        "cuda": lambda: _import("cuda.device").CudaDevice(int(ordinal)),
+        "cuda-emulated": lambda: _import("cuda.emulation.device").EmulatedDevice(int(ordinal)),
+    }
+    device: Device = makers[kind]()
+    return device
+
+
+def _import(name: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(f"graphlode.{name}")
+    except ImportError as error:
+        raise DeviceUnavailableError(f"graphlode.{name} could not be loaded: {error}") from error

@@ -1,0 +1,32 @@
+"""What an operation declares: the view it needs, what a task is a range of, how partials combine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graphlode.execute.device import View
+from graphlode.types import AnyArray, Int64Array
+
+OPERATIONS: dict[str, Operation] = {}
+BACKENDS = ("reference", "cpu", "cuda")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation. Its kernels are found by its name on every backend listed in `kernels`."""
+
+    name: str
+    view: View
+    unit: Literal["vertex", "edge"]
+    combine: Callable[[Sequence[Any]], Any]
+    splits: bool = True  # whether several devices may share it
+    work: Callable[[Mapping[str, AnyArray]], Int64Array] | None = None  # cumulative work per unit, for even cuts
+    kernels: tuple[str, ...] = BACKENDS
+
+    def __post_init__(self) -> None:
+        OPERATIONS[self.name] = self
+
+    def num_units(self, view: Mapping[str, Any]) -> int:
+        return int(view["offsets"].size - 1 if self.unit == "vertex" else view["neighbors"].size)

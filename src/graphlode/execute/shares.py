@@ -1,0 +1,93 @@
+"""The share table: 1,024 slots, each owned by one device.
+
+A key (a vertex, a piece of work) always falls into the same slot, and a slot changes hands only when shares change, so
+what was placed is found again. Store shards and mining tasks use the same table. Weights are rates: a device of weight 7
+beside one of weight 1 owns 896 of the 1,024 slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from graphlode.errors import InputError
+from graphlode.types import AnyArray, Int64Array
+
+NUM_SLOTS = 1024
+
+# A change that moves less than this part of the slots is not worth moving data for.
+HYSTERESIS = 1 / 32
+
+
+def apportion(weights: Sequence[float], slots: int = NUM_SLOTS) -> list[int]:
+    """Whole numbers of slots in proportion to the weights (largest remainders); every positive weight gets one."""
+    if not weights or any(not np.isfinite(w) or w < 0 for w in weights) or not sum(weights) > 0:
+        raise InputError(f"shares must be finite, not negative and not all zero, got {list(weights)}")
+    exact = [slots * w / sum(weights) for w in weights]
+    counts = [int(e) for e in exact]
+    order = sorted(range(len(weights)), key=lambda i: (counts[i] - exact[i], i))
+    for i in order[: slots - sum(counts)]:
+        counts[i] += 1
+    for i, weight in enumerate(weights):
+        if weight > 0 and counts[i] == 0:
+            counts[counts.index(max(counts))] -= 1
+            counts[i] = 1
+    return counts
+
+
+def slot_of(keys: AnyArray) -> Int64Array:
+    """The slot of each key: a hash, so that neighbouring keys spread over the table."""
+    mixed = keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    return (mixed >> np.uint64(54)).astype(np.int64)
+
+
+class ShareTable:
+    """Who owns each slot. `owners[slot]` is the position of a device in the list the table was made for."""
+
+    def __init__(self, weights: Sequence[float]) -> None:
+        self._weights = tuple(float(w) for w in weights)
+        self.owners = np.repeat(np.arange(len(weights)), apportion(weights))
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        return self._weights
+
+    def counts(self) -> list[int]:
+        return np.bincount(self.owners, minlength=len(self._weights)).tolist()
+
+    def owner(self, keys: AnyArray) -> Int64Array:
+        """The owner of each key."""
+        return self.owners[slot_of(keys)]
+
+    def slots(self, device: int) -> Int64Array:
+        return np.flatnonzero(self.owners == device)
+
+    def change(self, weights: Sequence[float], *, hysteresis: float = HYSTERESIS) -> list[tuple[int, int, int]]:
+        """Move as few slots as the new weights allow; returns (slot, from, to). Small changes move nothing."""
+        if len(weights) != len(self._weights):
+            raise InputError(f"the table is for {len(self._weights)} devices, got {len(weights)} weights")
+        wanted = apportion(weights)
+        counts = self.counts()
+        if sum(max(0, have - want) for have, want in zip(counts, wanted, strict=True)) < hysteresis * NUM_SLOTS:
+            return []
+        moves = []
+        receivers = [d for d, (have, want) in enumerate(zip(counts, wanted, strict=True)) for _ in range(want - have)]
+        for giver, (have, want) in enumerate(zip(counts, wanted, strict=True)):
+            for slot in self.slots(giver)[want:].tolist() if have > want else []:
+                receiver = receivers.pop()
+                self.owners[slot] = receiver
+                moves.append((slot, giver, receiver))
+        self._weights = tuple(float(w) for w in weights)
+        return moves
+
+
+def weights_from(shares: Mapping[str, float], names: Sequence[str]) -> list[float]:
+    """The user's fixed shares, by device name, in the order of the devices; a name that comes twice is split evenly."""
+    unknown = sorted(set(shares) - set(names))
+    missing = sorted(set(names) - set(shares))
+    if unknown or missing:
+        raise InputError(f"shares must name the devices {sorted(set(names))}, got {sorted(shares)}")
+    return [float(shares[name]) / list(names).count(name) for name in names]

@@ -1,0 +1,81 @@
+"""Handing out tasks: pieces of a range of units, in the share table's proportions, stolen when a device is idle.
+
+The range is cut into one piece per slot. A device takes its own slots in runs that get shorter towards the end; with
+`steal`, a device that has none left takes from the one that has most. Every unit is handed out exactly once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Lock
+
+import numpy as np
+
+from graphlode.control import Control
+from graphlode.execute.shares import NUM_SLOTS, ShareTable
+from graphlode.types import Int64Array, Task
+
+_RUNS = 4  # a device takes this part of what it has left at a time
+
+
+def cut_evenly(num_units: int) -> Int64Array:
+    """Where to cut a range of units into one piece per slot."""
+    return np.arange(NUM_SLOTS + 1, dtype=np.int64) * num_units // NUM_SLOTS
+
+
+def cut_by_work(cumulative: Int64Array) -> Int64Array:
+    """Where to cut so that pieces hold even work; `cumulative[i]` is the work of the units before i."""
+    goals = np.arange(NUM_SLOTS + 1, dtype=np.float64) * (float(cumulative[-1]) / NUM_SLOTS)
+    cuts = np.searchsorted(cumulative, goals).astype(np.int64)
+    cuts[0], cuts[-1] = 0, cumulative.size - 1
+    return np.maximum.accumulate(cuts)
+
+
+class TaskQueue:
+    def __init__(self, cuts: Int64Array, table: ShareTable, control: Control, *, steal: bool) -> None:
+        self._cuts = cuts
+        self._left = [table.slots(device).tolist() for device in range(len(table.weights))]
+        self._control = control
+        self._steal = steal
+        self._lock = Lock()
+        self.units_done = [0] * len(self._left)
+
+    def tasks(self, device: int) -> Iterator[Task]:
+        """The tasks of one device; ends when there is nothing left to take."""
+        while True:
+            self._control.check()
+            with self._lock:
+                slots = self._take(device)
+            if not slots:
+                return
+            for task in self._ranges(slots):
+                yield task
+                self.units_done[device] += task.end - task.begin
+
+    def _take(self, device: int) -> list[int]:
+        mine = self._left[device]
+        if not mine and self._steal:
+            mine = max(self._left, key=len)
+        count = -(-len(mine) // _RUNS)
+        taken = mine[:count]
+        del mine[:count]
+        return taken
+
+    def _ranges(self, slots: list[int]) -> Iterator[Task]:
+        """Neighbouring slots as one range; empty pieces are left out."""
+        first = previous = slots[0]
+        for slot in [*slots[1:], None]:
+            if slot is not None and slot == previous + 1:
+                previous = slot
+                continue
+            begin, end = int(self._cuts[first]), int(self._cuts[previous + 1])
+            if begin < end:
+                yield Task(begin, end)
+            if slot is not None:
+                first = previous = slot
+
+
+def whole(num_units: int, control: Control) -> Iterator[Task]:
+    """Everything as one task, for a device that works alone."""
+    control.check()
+    yield Task(0, num_units)

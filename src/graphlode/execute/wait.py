@@ -1,0 +1,39 @@
+"""Waiting for workers so that Ctrl-C is heard and progress is told.
+
+The calling thread sleeps in short steps. On KeyboardInterrupt it raises the control's stop word, waits until the kernels
+have seen it (they look many times a second) and lets the interrupt go on; nothing keeps running behind the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from typing import Any, TypeVar
+
+from graphlode.control import Control
+
+Progress = Callable[[int, int], None]
+T = TypeVar("T")
+
+_STEP_SECONDS = 0.1
+
+
+def wait_all(
+    futures: Sequence[Future[Any]], control: Control, progress: Progress | None = None, total: int = 0
+) -> list[Any]:
+    """The results of all futures, in order. The first error stops the others and is raised."""
+    try:
+        pending = set(futures)
+        while pending:
+            step = None if progress is None else _STEP_SECONDS
+            done, pending = wait(pending, timeout=step, return_when=FIRST_EXCEPTION)
+            failed = next((f for f in done if f.exception() is not None), None)
+            if failed is not None:
+                failed.result()
+            if progress is not None:
+                progress(min(control.done, total), total)
+    except BaseException:
+        control.stop()
+        wait(futures)
+        raise
+    return [future.result() for future in futures]

@@ -1,0 +1,51 @@
+"""Checks of the generators' arguments: each either returns a plain Python number or names what is wrong."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+from graphlode.errors import InputError
+from graphlode.types import MAX_NARROW_VERTICES
+
+_SEEDS = 2**64
+
+
+def integer(name: str, value: Any, *, least: int = 0, most: int | None = None, reason: str = "") -> int:
+    """`value` as an int within [least, most]; `reason` is told where `most` is broken."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{name} must be an integer, got {value!r}") from None
+    if number < least:
+        raise InputError(f"{name} must be at least {least}, got {number}")
+    if most is not None and number > most:
+        raise InputError(f"{name} must be at most {most}{f' ({reason})' if reason else ''}, got {number}")
+    return number
+
+
+def vertices(name: str, value: Any, *, least: int = 0) -> int:
+    return integer(name, value, least=least, most=MAX_NARROW_VERTICES, reason="vertex ids have 32 bits here")
+
+
+def random_seed(value: Any) -> int:
+    return integer("seed", value, most=_SEEDS - 1)
+
+
+def probability(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a number, got {value!r}") from None
+    if not 0 <= number <= 1:  # also false for NaN
+        raise InputError(f"{name} must be between 0 and 1, got {value!r}")
+    return number
+
+
+def quadrants(a: Any, b: Any, c: Any) -> tuple[float, float, float]:
+    """The probabilities of three quadrants; what is left to 1 is the fourth."""
+    given = probability("a", a), probability("b", b), probability("c", c)
+    if math.fsum(given) > 1 + 1e-12:  # 0.57 + 0.19 + 0.24 may exceed 1 by rounding
+        raise InputError(f"a + b + c must be at most 1, got {a!r} + {b!r} + {c!r} = {math.fsum(given):g}")
+    return given

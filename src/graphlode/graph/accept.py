@@ -1,0 +1,27 @@
+"""Every operation takes a Graph, a scipy sparse matrix or a networkx graph; this turns each into a Graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphlode.errors import InputError
+from graphlode.graph.build import from_networkx, from_scipy
+from graphlode.graph.graph import Graph
+
+
+def as_graph(graph: Any) -> Graph:
+    if isinstance(graph, Graph):
+        return graph
+    package = type(graph).__module__.partition(".")[0]
+    if package == "scipy" and hasattr(graph, "tocoo"):
+        return from_scipy(graph)
+    if package == "networkx" or hasattr(graph, "is_multigraph"):
+        return from_networkx(graph)
+    raise InputError(f"a graph is a graphlode.Graph, a scipy sparse matrix or a networkx graph, got {type(graph)!r}")
+
+
+def as_undirected(graph: Any) -> tuple[Graph, tuple[str, ...]]:
+    """The undirected form, and what the provenance should say about it."""
+    given = as_graph(graph)
+    notes = ("directed graph: its undirected form was used",) if given.directed else ()
+    return given.undirected(), notes

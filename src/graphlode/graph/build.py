@@ -1,0 +1,256 @@
+"""Graphs from arrays, sparse matrices and networkx graphs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphlode.cpu.graph.build import build
+from graphlode.errors import InputError
+from graphlode.execute import call
+from graphlode.graph.graph import Graph, GraphProvenance
+from graphlode.types import AnyArray, FloatArray, Int64Array, vertex_dtype
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
+
+
+def from_edges(
+    src: Any,
+    dst: Any,
+    *,
+    num_vertices: int | None = None,
+    directed: bool = False,
+    weights: Any = None,
+    times: Any = None,
+    source: str = "arrays",
+) -> Graph:
+    """A simple graph from two arrays of vertex ids.
+
+    Parameters
+    ----------
+    src, dst
+        Ids of the two ends of each edge: numpy or arrow arrays, or anything with the buffer or DLPack protocol.
+    num_vertices
+        If given, the vertices are 0 .. num_vertices - 1 and every id must be one of them. If not, the vertices are the
+        ids that occur, which may be any 64-bit integers; `Graph.ids` lists them in ascending order.
+    directed
+        Whether `(u, v)` and `(v, u)` are two edges.
+    weights, times
+        One finite float, one 64-bit integer per edge. Where an edge is repeated, the last one stays.
+
+    Self-loops and repeated edges are dropped and counted in `Graph.provenance`. Cost: linear in the number of edges; at
+    most three times the graph's own memory.
+
+    >>> import graphlode as gl
+    >>> g = gl.from_edges([10, 20, 30, 10], [20, 30, 10, 10])
+    >>> g.num_vertices, g.num_edges, g.ids.tolist(), g.provenance.self_loops_dropped
+    (3, 3, [10, 20, 30], 1)
+    """
+    tails, heads = _ids(src, "src"), _ids(dst, "dst")
+    if tails.size != heads.size:
+        raise InputError(f"src and dst must have the same length, got {tails.size} and {heads.size}")
+    if tails.dtype != heads.dtype:
+        tails, heads = tails.astype(np.int64), heads.astype(np.int64)
+    if num_vertices is not None and not (isinstance(num_vertices, int | np.integer) and num_vertices >= 0):
+        raise InputError(f"num_vertices must be a non-negative integer, got {num_vertices!r}")
+    edge_weights = _values(weights, "weights", np.float64, tails.size)
+    edge_times = _values(times, "times", np.int64, tails.size)
+    made = call(
+        lambda control: build(
+            tails,
+            heads,
+            num_vertices=None if num_vertices is None else int(num_vertices),
+            directed=directed,
+            keep_positions=edge_weights is not None or edge_times is not None,
+            control=control,
+        )
+    )
+    graph = Graph(
+        made["offsets"],
+        made["neighbors"],
+        directed=directed,
+        ids=made["ids"],
+        provenance=GraphProvenance(
+            source=source,
+            edges_given=tails.size,
+            self_loops_dropped=made["self_loops"],
+            duplicates_dropped=made["duplicates"],
+        ),
+    )
+    if made["positions"] is None:
+        return graph
+    last = _last_positions(graph, made["positions"])
+    return _with_values(graph, edge_weights, edge_times, last)
+
+
+def from_csr(
+    offsets: Any, neighbors: Any, *, directed: bool = False, ids: Any = None, weights: Any = None, source: str = "csr"
+) -> Graph:
+    """A simple graph from compressed rows: the neighbors of `v` are `neighbors[offsets[v]:offsets[v + 1]]`.
+
+    Rows that are already sorted, without repeats and self-loops, and symmetric unless `directed`, are taken without
+    copying; anything else is rebuilt. `ids` names the vertices (ascending); `weights` has one value per entry.
+
+    >>> import graphlode as gl
+    >>> gl.from_csr([0, 2, 3, 4], [1, 2, 0, 0]).num_edges
+    2
+    """
+    starts = _as_numpy(offsets, "offsets").astype(np.int64, copy=False)
+    heads = _ids(neighbors, "neighbors")
+    if starts.ndim != 1 or starts.size == 0 or starts[0] != 0 or starts[-1] != heads.size or (np.diff(starts) < 0).any():
+        raise InputError(f"offsets must rise from 0 to the number of neighbors ({heads.size})")
+    n = starts.size - 1
+    if heads.size and not (0 <= int(heads.min()) and int(heads.max()) < n):
+        raise InputError(f"neighbors must lie in 0 .. {n - 1}, got {int(heads.min())} .. {int(heads.max())}")
+    names = _names(ids, n)
+    heads = heads.astype(vertex_dtype(n), copy=False)
+    tails = np.repeat(np.arange(n, dtype=heads.dtype), np.diff(starts))
+    if weights is None and _is_canonical(tails, heads, directed):
+        provenance = GraphProvenance(source=source, edges_given=heads.size if directed else heads.size // 2)
+        return Graph(starts, heads, directed=directed, ids=names, provenance=provenance)
+    graph = from_edges(tails, heads, num_vertices=n, directed=directed, weights=weights, source=source)
+    graph._ids = names
+    return graph
+
+
+def from_scipy(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix, *, directed: bool = False) -> Graph:
+    """A simple graph from a square sparse matrix; entry (i, j) is an edge from i to j, also when its value is 0.
+
+    Values other than 1 are kept as weights.
+
+    >>> import graphlode as gl, scipy.sparse
+    >>> gl.from_scipy(scipy.sparse.eye_array(3, k=1)).num_edges
+    2
+    """
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"an adjacency matrix is square, got the shape {matrix.shape}")
+    coo = matrix.tocoo()
+    plain = coo.data.dtype.kind == "b" or bool((coo.data == 1).all())
+    return from_edges(
+        coo.row,
+        coo.col,
+        num_vertices=matrix.shape[0],
+        directed=directed,
+        weights=None if plain else coo.data,
+        source="scipy sparse matrix",
+    )
+
+
+def from_networkx(graph: networkx.Graph, *, weight: str | None = "weight") -> Graph:
+    """A simple graph from a networkx graph, directed if that is directed.
+
+    Integer nodes keep their ids. Otherwise the id of a node is its position in `list(graph.nodes)`. The edge attribute
+    `weight` is kept as weights if every edge has it.
+
+    >>> import graphlode as gl, networkx as nx
+    >>> gl.from_networkx(nx.karate_club_graph(), weight=None).num_edges
+    78
+    """
+    nodes = list(graph.nodes)
+    whole = all(isinstance(node, int | np.integer) and not isinstance(node, bool) for node in nodes)
+    order = sorted(nodes) if whole else nodes
+    position = {node: i for i, node in enumerate(order)}
+    ends = [(position[u], position[v], data) for u, v, data in graph.edges(data=True)]
+    pairs = np.array([(u, v) for u, v, _ in ends], np.int64).reshape(-1, 2)
+    weights = None
+    if weight is not None and ends and all(weight in data for _, _, data in ends):
+        weights = np.array([data[weight] for _, _, data in ends], np.float64)
+    made = from_edges(
+        pairs[:, 0],
+        pairs[:, 1],
+        num_vertices=len(nodes),
+        directed=graph.is_directed(),
+        weights=weights,
+        source="networkx graph",
+    )
+    if whole and order != list(range(len(order))):
+        made._ids = _names(order, len(order))
+    return made
+
+
+def _as_numpy(values: Any, name: str) -> AnyArray:
+    try:
+        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+            return np.from_dlpack(values, device="cpu")
+        return np.asarray(values)
+    except (TypeError, ValueError, OverflowError, BufferError) as error:
+        raise InputError(f"{name} cannot be read as an array: {error}") from None
+
+
+def _ids(values: Any, name: str) -> AnyArray:
+    """A contiguous int32 or int64 array."""
+    array = _as_numpy(values, name)
+    if array.ndim != 1:
+        raise InputError(f"{name} must have one dimension, got the shape {array.shape}")
+    if array.size == 0:
+        return np.empty(0, np.int64)
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{name} must hold integers, got {array.dtype}")
+    if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
+        raise InputError(f"{name} holds {int(array.max())}, but ids are signed 64-bit integers")
+    narrow = array.dtype in (np.dtype(np.int8), np.dtype(np.uint8), np.dtype(np.int16), np.dtype(np.uint16), np.int32)
+    return np.ascontiguousarray(array, np.int32 if narrow else np.int64)
+
+
+def _values(values: Any, name: str, dtype: Any, size: int) -> AnyArray | None:
+    if values is None:
+        return None
+    array = _as_numpy(values, name)
+    if array.ndim != 1 or array.size != size:
+        raise InputError(f"{name} must have one value per edge ({size}), got the shape {array.shape}")
+    if array.dtype.kind not in ("biu" if dtype is np.int64 else "biuf") and array.size:
+        raise InputError(f"{name} must hold {'integers' if dtype is np.int64 else 'numbers'}, got {array.dtype}")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        at = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise InputError(f"{name} must be finite, got {array[at]} for edge {at}")
+    return array.astype(dtype, copy=False)
+
+
+def _names(ids: Any, size: int) -> Int64Array | None:
+    if ids is None:
+        return None
+    array = _ids(ids, "ids").astype(np.int64, copy=False)
+    if array.size != size:
+        raise InputError(f"ids must name {size} vertices, got {array.size}")
+    if (np.diff(array) <= 0).any():
+        raise InputError("ids must be ascending, each once")
+    return None if size == 0 or (array[0] == 0 and array[-1] == size - 1) else array
+
+
+def _is_canonical(tails: AnyArray, heads: AnyArray, directed: bool) -> bool:
+    if heads.size == 0:
+        return True
+    same_row = tails[1:] == tails[:-1]
+    if (tails == heads).any() or (heads[1:] <= heads[:-1])[same_row].any():
+        return False
+    if directed:
+        return True
+    mirrored = np.lexsort((tails, heads))
+    return bool(np.array_equal(heads[mirrored], tails) and np.array_equal(tails[mirrored], heads))
+
+
+def _last_positions(graph: Graph, positions: Int64Array) -> Int64Array:
+    """The input edge that each edge of `edges()` takes its values from."""
+    if graph.directed:
+        return positions
+    tails = graph._tails
+    return positions[tails < graph.csr[1]]
+
+
+def _with_values(graph: Graph, weights: AnyArray | None, times: AnyArray | None, at: Int64Array) -> Graph:
+    offsets, neighbors = graph.csr
+    kept_weights: FloatArray | None = None if weights is None else weights[at]
+    kept_times: Int64Array | None = None if times is None else times[at]
+    return Graph(
+        offsets,
+        neighbors,
+        directed=graph.directed,
+        ids=graph._ids,
+        weights=kept_weights,
+        times=kept_times,
+        provenance=replace(graph.provenance),
+    )

@@ -1,0 +1,293 @@
+"""The one graph type: an immutable snapshot of rows, with or without a store behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphlode.errors import InputError
+from graphlode.execute import call
+from graphlode.execute.device import View, hold
+from graphlode.execute.devices import cpu
+from graphlode.types import AnyArray, FloatArray, Int64Array, VertexArray
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
+
+
+@dataclass(frozen=True)
+class GraphProvenance:
+    """Where a graph came from and what was dropped to make it simple."""
+
+    source: str = "arrays"
+    edges_given: int = 0
+    self_loops_dropped: int = 0
+    duplicates_dropped: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class Graph:
+    """A simple graph that does not change: sorted rows, original ids, optional weights and times.
+
+    Vertices are the positions 0 .. num_vertices - 1; `ids` has the original id of each. Whatever names a vertex uses the
+    original ids; `indices=True` gives positions instead. Make one with `from_edges`, `read` and their relatives.
+    """
+
+    def __init__(
+        self,
+        offsets: Int64Array,
+        neighbors: VertexArray,
+        *,
+        directed: bool,
+        ids: Int64Array | None = None,
+        weights: FloatArray | None = None,
+        times: Int64Array | None = None,
+        provenance: GraphProvenance | None = None,
+        version: int = 0,
+    ) -> None:
+        self._offsets = _frozen(offsets)
+        self._neighbors = _frozen(neighbors)
+        self._ids = None if ids is None else _frozen(ids)
+        self._directed = directed
+        self._weights = None if weights is None else _frozen(weights)
+        self._times = None if times is None else _frozen(times)
+        self._provenance = provenance or GraphProvenance()
+        self._version = version
+        self._held: dict[tuple[str, View], Any] = {}
+
+    # What it is
+
+    @property
+    def num_vertices(self) -> int:
+        return self._offsets.size - 1
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges; an undirected edge counts once."""
+        return self._neighbors.size if self._directed else self._neighbors.size // 2
+
+    @property
+    def directed(self) -> bool:
+        return self._directed
+
+    @property
+    def version(self) -> int:
+        """Version of the data; 0 for a graph without a store behind it."""
+        return self._version
+
+    @property
+    def provenance(self) -> GraphProvenance:
+        return self._provenance
+
+    @cached_property
+    def ids(self) -> Int64Array:
+        """The original id of each vertex, ascending."""
+        return _frozen(np.arange(self.num_vertices, dtype=np.int64)) if self._ids is None else self._ids
+
+    @property
+    def csr(self) -> tuple[Int64Array, VertexArray]:
+        """The rows as they are held: `offsets` and `neighbors` (positions). Read-only, not copied."""
+        return self._offsets, self._neighbors
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """One weight per edge, in the order of `edges()`; None if the graph has none."""
+        return self._weights
+
+    @property
+    def times(self) -> Int64Array | None:
+        """One time per edge, in the order of `edges()`; None if the graph has none."""
+        return self._times
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the graph's own arrays, views not counted."""
+        arrays = (self._offsets, self._neighbors, self._ids, self._weights, self._times)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    # What is in it
+
+    def degrees(self) -> Int64Array:
+        """Degree of each vertex (out-degree if directed), in the order of `ids`."""
+        return np.diff(self._offsets)
+
+    def neighbors(self, vertex: int, *, indices: bool = False) -> AnyArray:
+        """Neighbors of a vertex (successors if directed), ascending."""
+        v = self._position(vertex, indices)
+        row = self._neighbors[self._offsets[v] : self._offsets[v + 1]]
+        return row if indices else self.ids[row]
+
+    def has_edge(self, u: int, v: int, *, indices: bool = False) -> bool:
+        """Whether the edge is there; false if a vertex is not in the graph."""
+        try:
+            tail, head = self._position(u, indices), self._position(v, indices)
+        except InputError:
+            return False
+        row = self._neighbors[self._offsets[tail] : self._offsets[tail + 1]]
+        at = int(np.searchsorted(row, head))
+        return at < row.size and int(row[at]) == head
+
+    def edges(self, *, indices: bool = False) -> AnyArray:
+        """All edges as an array of pairs, ascending; an undirected edge once, lower position first."""
+        tails, heads = self._edge_arrays
+        pairs = np.empty((self.num_edges, 2), tails.dtype if indices else np.int64)
+        pairs[:, 0] = tails if indices else self.ids[tails]
+        pairs[:, 1] = heads if indices else self.ids[heads]
+        return pairs
+
+    def positions(self, vertices: Any) -> Int64Array:
+        """Positions of original ids; an id that is not in the graph is an InputError."""
+        wanted = np.asarray(vertices)
+        if wanted.size and wanted.dtype.kind not in "iu":
+            raise InputError(f"vertex ids are integers, got {wanted.dtype}")
+        wanted = wanted.astype(np.int64, copy=False)
+        if self._ids is None:
+            at = wanted
+            good = (wanted >= 0) & (wanted < self.num_vertices)
+        else:
+            at = np.searchsorted(self._ids, wanted)
+            good = (at < self._ids.size) & (self._ids[np.minimum(at, self._ids.size - 1)] == wanted)
+        if not good.all():
+            raise InputError(f"vertex {int(np.atleast_1d(wanted)[~np.atleast_1d(good)][0])} is not in the graph")
+        return at
+
+    # Other forms
+
+    def undirected(self) -> Graph:
+        """The undirected form; the graph itself if it is undirected."""
+        return self._undirected_form if self._directed else self
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """The adjacency matrix in CSR form; entries are the weights, or 1."""
+        import scipy.sparse
+
+        data = np.ones(self._neighbors.size) if self._weights is None else self._weights[self._entry_edges]
+        shape = (self.num_vertices, self.num_vertices)
+        return scipy.sparse.csr_array((data, self._neighbors, self._offsets), shape=shape)
+
+    def to_networkx(self) -> networkx.Graph:
+        """A networkx Graph or DiGraph whose nodes are the original ids."""
+        import networkx
+
+        graph = networkx.DiGraph() if self._directed else networkx.Graph()
+        graph.add_nodes_from(self.ids.tolist())
+        graph.add_edges_from(self.edges().tolist())
+        for name, values in (("weight", self._weights), ("time", self._times)):
+            if values is not None:
+                pairs = map(tuple, self.edges().tolist())
+                networkx.set_edge_attributes(graph, dict(zip(pairs, values.tolist(), strict=True)), name)
+        return graph
+
+    def view(self, view: View) -> Mapping[str, AnyArray]:
+        """The arrays of a view in host memory, built on the CPU when first asked for."""
+        found = self._held.get((cpu().space, view))
+        if found is None:
+            found = call(lambda control: hold(cpu(), self, view, control))
+        arrays: Mapping[str, AnyArray] = found
+        return arrays
+
+    # For execution
+
+    @property
+    def arrays(self) -> Mapping[str, AnyArray]:
+        return {"offsets": self._offsets, "neighbors": self._neighbors}
+
+    @property
+    def held(self) -> dict[tuple[str, View], Any]:
+        """What devices keep of this graph, by memory space and view."""
+        return self._held
+
+    # Python manners
+
+    def __len__(self) -> int:
+        return self.num_vertices
+
+    def __contains__(self, vertex: object) -> bool:
+        try:
+            self.positions(vertex)
+        except (InputError, TypeError):
+            return False
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return (
+            self._directed == other._directed
+            and np.array_equal(self._offsets, other._offsets)
+            and np.array_equal(self._neighbors, other._neighbors)
+            and np.array_equal(self.ids, other.ids)
+            and _equal_or_absent(self._weights, other._weights)
+            and _equal_or_absent(self._times, other._times)
+        )
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        kind = "directed" if self._directed else "undirected"
+        extra = "".join(f", {name}" for name in ("weights", "times") if getattr(self, name) is not None)
+        return f"<graphlode.Graph: {self.num_vertices:,} vertices, {self.num_edges:,} edges, {kind}{extra}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state["_held"] = {}  # device memory does not travel
+        return state
+
+    # Inside
+
+    @cached_property
+    def _tails(self) -> VertexArray:
+        counts = np.diff(self._offsets)
+        tails: VertexArray = np.repeat(np.arange(self.num_vertices, dtype=self._neighbors.dtype), counts)
+        return tails
+
+    @cached_property
+    def _edge_arrays(self) -> tuple[VertexArray, VertexArray]:
+        if self._directed:
+            return self._tails, self._neighbors
+        upper = self._tails < self._neighbors
+        return self._tails[upper], self._neighbors[upper]
+
+    @cached_property
+    def _entry_edges(self) -> Int64Array:
+        """For each entry of the rows, its edge's position in `edges()`."""
+        if self._directed:
+            return np.arange(self._neighbors.size, dtype=np.int64)
+        upper = self._tails < self._neighbors
+        edge = np.empty(self._neighbors.size, np.int64)
+        edge[upper] = np.arange(self.num_edges)
+        # Sorting the lower entries by (head, tail) gives the order of their mirrored upper entries.
+        lower = np.flatnonzero(~upper)
+        edge[lower[np.lexsort((self._tails[lower], self._neighbors[lower]))]] = np.arange(self.num_edges)
+        return edge
+
+    @cached_property
+    def _undirected_form(self) -> Graph:
+        from graphlode.graph.build import from_edges
+
+        graph = from_edges(self._tails, self._neighbors, num_vertices=self.num_vertices, source=self._provenance.source)
+        graph._ids = self._ids
+        graph._version = self._version
+        return graph
+
+    def _position(self, vertex: int, indices: bool) -> int:
+        if not indices:
+            return int(self.positions(vertex))
+        if not 0 <= vertex < self.num_vertices:
+            raise InputError(f"position {vertex} is outside 0 .. {self.num_vertices - 1}")
+        return vertex
+
+
+def _frozen(array: Any) -> Any:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _equal_or_absent(a: AnyArray | None, b: AnyArray | None) -> bool:
+    return (a is None) == (b is None) and (a is None or b is None or np.array_equal(a, b))

@@ -1,0 +1,41 @@
+"""Views: read-only layouts derived from a snapshot, named by value so that what was built is found again.
+
+A view says what it is and what it is built from; how it is built is a kernel of each device (`graph/oriented`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from graphlode.errors import InputError
+from graphlode.execute.device import View
+
+OrderName = Literal["degree", "degeneracy", "approximate"]
+
+
+@dataclass(frozen=True)
+class Csr:
+    """The snapshot's own rows: `offsets` and `neighbors`, sorted within each row."""
+
+    name = "graph.csr"
+    base: View | None = None
+
+
+@dataclass(frozen=True)
+class Oriented:
+    """Every edge once, from the lower to the higher rank of a total order; rows hold ranks, ascending.
+
+    `offsets` and `neighbors` are in rank space, `vertices[rank]` is the vertex. Orders: "degree" (ascending degree, ties
+    by vertex) needs one sort; "degeneracy" bounds every row by the degeneracy; "approximate" bounds it by three times
+    the degeneracy in few rounds.
+    """
+
+    by: OrderName = "degree"
+
+    name = "graph.oriented"
+    base = Csr()
+
+    def __post_init__(self) -> None:
+        if self.by not in get_args(OrderName):
+            raise InputError(f"an order is one of {', '.join(get_args(OrderName))}, got {self.by!r}")

@@ -1,0 +1,7 @@
+"""Files of edges and graphs, in and out."""
+
+from graphlode.io.edges import EdgeList, read_edges
+from graphlode.io.read import read
+from graphlode.io.write import write
+
+__all__ = ["EdgeList", "read", "read_edges", "write"]

@@ -1,0 +1,149 @@
+"""NumPy archives: graphlode's own, and sparse matrices as scipy.sparse.save_npz writes them. Never pickles."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from graphlode.errors import InputError, UnsupportedError
+from graphlode.io.edge_list import EdgeList
+from graphlode.io.request import Request
+from graphlode.types import AnyArray, FloatArray, Int64Array
+
+
+def load_arrays(request: Request) -> dict[str, AnyArray]:
+    """All arrays of an archive."""
+    if request.path.is_dir():
+        raise InputError("this is a directory, not a file")
+    try:
+        with np.load(request.path, allow_pickle=False) as archive:
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise InputError("this is a single array, not an .npz archive")
+            return {name: archive[name] for name in archive.files}
+    except FileNotFoundError:
+        raise
+    except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile, zlib.error, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"this is not a readable .npz archive: {error}") from None
+
+
+def read_npz(request: Request) -> EdgeList:
+    arrays = load_arrays(request)
+    if is_own(arrays):
+        return _from_own(arrays, request)
+    return _from_scipy(arrays, request)
+
+
+def is_own(arrays: Mapping[str, AnyArray]) -> bool:
+    return {"offsets", "neighbors", "directed"} <= arrays.keys()
+
+
+def own_values(arrays: Mapping[str, AnyArray], request: Request) -> dict[str, Any]:
+    """Weights and times of graphlode's own archive, one per edge, as far as they are asked for."""
+    found: dict[str, Any] = {}
+    for name, dtype, kinds in (("weights", np.float64, "f"), ("times", np.int64, "i")):
+        if name not in arrays or request.values not in ("auto", name):
+            continue
+        array = arrays[name]
+        if array.ndim != 1 or array.dtype.kind not in kinds or not np.isfinite(array).all():
+            raise InputError(f"the array {name} must hold one finite number per edge")
+        found[name] = array.astype(dtype, copy=False)
+    return found
+
+
+def _from_own(arrays: Mapping[str, AnyArray], request: Request) -> EdgeList:
+    directed = bool(arrays["directed"])
+    tails, heads = _rows(arrays["offsets"], arrays["neighbors"], None)
+    size = arrays["offsets"].size - 1
+    if not directed:
+        once = tails < heads
+        tails, heads = tails[once], heads[once]
+    values = own_values(arrays, request)
+    if any(array.size != tails.size for array in values.values()):
+        raise InputError(f"weights and times must have one value per edge ({tails.size})")
+    ids = arrays.get("ids")
+    if ids is None:
+        return EdgeList(tails, heads, num_vertices=size, directed=directed, **values)
+    if ids.shape != (size,) or ids.dtype.kind not in "iu":
+        raise InputError(f"the array ids must name the {size} vertices by integers")
+    names = ids.astype(np.int64, copy=False)
+    return EdgeList(names[tails], names[heads], directed=directed, **values)
+
+
+def _from_scipy(arrays: Mapping[str, AnyArray], request: Request) -> EdgeList:
+    if not {"format", "shape", "data"} <= arrays.keys():
+        raise InputError(
+            f"the archive holds {', '.join(sorted(arrays)) or 'nothing'}; expected a graph written by graphlode "
+            "(offsets, neighbors, directed) or a matrix written by scipy.sparse.save_npz"
+        )
+    name = arrays["format"].item()
+    layout = name.decode("ascii", "replace") if isinstance(name, bytes) else str(name)
+    shape = arrays["shape"].tolist()
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise InputError(f"an adjacency matrix is square, this one has the shape {shape}")
+    src, dst = _entries(layout, arrays, int(shape[0]))
+    data = arrays["data"]
+    if data.shape != src.shape:
+        raise InputError(f"data must have one value per entry ({src.size}), got the shape {data.shape}")
+    found: dict[str, Any] = {}
+    # A matrix of ones says only where the edges are.
+    if request.values is not None and data.dtype.kind != "b" and not (data == 1).all():
+        found = {"times": _times(data)} if request.values == "times" else {"weights": _weights(data)}
+    return EdgeList(src, dst, num_vertices=int(shape[0]), **found)
+
+
+def _entries(layout: str, arrays: Mapping[str, AnyArray], size: int) -> tuple[Int64Array, Int64Array]:
+    wanted = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "coo": ("row", "col")}
+    if layout not in wanted:
+        raise UnsupportedError(f"a sparse matrix of the kind {layout!r} is not offered; {', '.join(wanted)} are")
+    first, second = wanted[layout]
+    if "coords" in arrays and layout == "coo":
+        src, dst = arrays["coords"]
+        return _checked(src, size), _checked(dst, size)
+    if first not in arrays or second not in arrays:
+        raise InputError(f"a {layout} matrix needs the arrays {first} and {second}")
+    if layout == "coo":
+        return _checked(arrays[first], size), _checked(arrays[second], size)
+    major, minor = _rows(arrays[first], arrays[second], size)
+    return (major, minor) if layout == "csr" else (minor, major)
+
+
+def _rows(offsets: AnyArray, neighbors: AnyArray, size: int | None) -> tuple[Int64Array, Int64Array]:
+    """Both ends of every entry of compressed rows."""
+    integers = offsets.dtype.kind in "iu" and neighbors.dtype.kind in "iu"
+    shaped = offsets.ndim == 1 and neighbors.ndim == 1 and offsets.size > 0 and size in (None, offsets.size - 1)
+    if not (integers and shaped):
+        raise InputError("the rows must be described by two arrays of integers, one offset more than there are rows")
+    counts = np.diff(offsets.astype(np.int64, copy=False))
+    if offsets[0] != 0 or offsets[-1] != neighbors.size or (counts < 0).any():
+        raise InputError(f"offsets must rise from 0 to the number of entries ({neighbors.size})")
+    tails = np.repeat(np.arange(counts.size, dtype=np.int64), counts)
+    return tails, _checked(neighbors, counts.size)
+
+
+def _checked(ids: AnyArray, size: int) -> Int64Array:
+    if ids.ndim != 1 or ids.dtype.kind not in "iu" and ids.size:
+        raise InputError("vertices must be an array of integers")
+    if ids.size and not (int(ids.min()) >= 0 and int(ids.max()) < size):
+        raise InputError(f"a vertex is outside 0 .. {size - 1}")
+    return ids.astype(np.int64, copy=False)
+
+
+def _weights(data: AnyArray) -> FloatArray:
+    if data.dtype.kind not in "iuf":
+        raise UnsupportedError(f"values of the type {data.dtype} are not offered; integers and reals are")
+    weights = data.astype(np.float64, copy=False)
+    if not np.isfinite(weights).all():
+        raise InputError(f"entry {int(np.flatnonzero(~np.isfinite(weights))[0])} is not a finite number")
+    return weights
+
+
+def _times(data: AnyArray) -> Int64Array:
+    if data.dtype.kind not in "iu" or (data.dtype == np.uint64 and data.size and int(data.max()) >= 2**63):
+        raise InputError(f"times are 64-bit integers, the file has {data.dtype}")
+    return data.astype(np.int64, copy=False)

@@ -1,0 +1,113 @@
+"""Graphs out of files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from graphlode.control import Control
+from graphlode.errors import InputError
+from graphlode.graph.build import from_csr, from_edges
+from graphlode.graph.graph import Graph
+from graphlode.io.edges import EdgeList, read_edges
+from graphlode.io.formats import Format, file_kind
+from graphlode.io.npz import is_own, load_arrays, own_values
+from graphlode.io.request import Request, Values, named_errors
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: Format | None = None,
+    directed: bool | None = None,
+    values: Values | None = "auto",
+    num_vertices: int | None = None,
+) -> Graph:
+    """A graph out of a file.
+
+    Parameters
+    ----------
+    path, format, values
+        As in `read_edges`.
+    directed
+        Whether `u v` and `v u` are two edges. By default what graphlode wrote into the file, else an undirected graph.
+        Where an edge of the file stands for both directions, a directed graph gets both.
+    num_vertices
+        If given, the vertices are 0 .. num_vertices - 1. By default what the file says, if it does, else the vertices are
+        the ids that occur.
+
+    Self-loops and duplicates are dropped and counted in `Graph.provenance`; `read_edges` keeps them. Raises what
+    `read_edges` raises.
+
+    >>> import graphlode as gl, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "triangle.csv"
+    >>> _ = path.write_text("from,to\\n10,20\\n20,30\\n30,10\\n")
+    >>> gl.read(path)
+    <graphlode.Graph: 3 vertices, 3 edges, undirected>
+    """
+    file = Path(path)
+    if file_kind(file, format).format == "npz" and num_vertices is None:
+        own = _read_own(file, directed, values)
+        if own is not None:
+            return own
+    edges = read_edges(file, format=format, values=values)
+    wanted = bool(edges.directed) if directed is None else directed
+    if wanted and edges.directed is False:
+        edges = _both_directions(edges)
+    with named_errors(file):
+        return from_edges(
+            edges.src,
+            edges.dst,
+            num_vertices=edges.num_vertices if num_vertices is None else num_vertices,
+            directed=wanted,
+            weights=edges.weights,
+            times=edges.times,
+            source=edges.source,
+        )
+
+
+def _read_own(path: Path, directed: bool | None, values: Values | None) -> Graph | None:
+    """The graph of graphlode's own archive, with the ids of vertices that have no edge; None if it is another archive."""
+    request = Request(path, values, "", Control())
+    with named_errors(path):
+        arrays = load_arrays(request)
+        if not is_own(arrays) or (directed is not None and directed != bool(arrays["directed"])):
+            return None
+        graph = from_csr(
+            arrays["offsets"],
+            arrays["neighbors"],
+            directed=bool(arrays["directed"]),
+            ids=arrays.get("ids"),
+            source=str(path),
+        )
+        if not np.array_equal(graph.csr[0], arrays["offsets"]):
+            raise InputError("the rows are not those of a simple graph")
+        found = own_values(arrays, request)
+        if any(array.size != graph.num_edges for array in found.values()):
+            raise InputError(f"weights and times must have one value per edge ({graph.num_edges})")
+    if not found:
+        return graph
+    offsets, neighbors = graph.csr
+    return Graph(
+        offsets,
+        neighbors,
+        directed=graph.directed,
+        ids=graph.ids if "ids" in arrays else None,
+        provenance=graph.provenance,
+        **found,
+    )
+
+
+def _both_directions(edges: EdgeList) -> EdgeList:
+    return EdgeList(
+        np.concatenate([edges.src, edges.dst]),
+        np.concatenate([edges.dst, edges.src]),
+        weights=None if edges.weights is None else np.tile(edges.weights, 2),
+        times=None if edges.times is None else np.tile(edges.times, 2),
+        num_vertices=edges.num_vertices,
+        directed=True,
+        source=edges.source,
+        format=edges.format,
+    )

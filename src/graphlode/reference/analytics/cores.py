@@ -1,0 +1,45 @@
+"""Core numbers by removing vertices in rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from graphlode.control import Control
+from graphlode.reference.device import ReferenceDevice
+from graphlode.reference.graph.rows import rows_of
+from graphlode.types import AnyArray, Task
+
+
+def launch(
+    device: ReferenceDevice, view: Mapping[str, AnyArray], tasks: Iterator[Task], *, control: Control
+) -> dict[str, Any]:
+    for _ in tasks:
+        core, rounds = peel(rows_of(view), control)
+    return {"core": np.array(core, np.int32), "round": np.array(rounds, np.int32)}
+
+
+def peel(rows: list[set[int]], control: Control) -> tuple[list[int], list[int]]:
+    """Core number and round of each vertex: a round removes all vertices of degree at most k at once."""
+    core = [0] * len(rows)
+    rounds = [0] * len(rows)
+    left = set(range(len(rows)))
+    k = number = 0
+    while left:
+        control.check()
+        degree = {v: len(rows[v] & left) for v in left}
+        gone = {v for v in left if degree[v] <= k}
+        if not gone:
+            k = min(degree.values())
+            continue
+        for v in gone:
+            core[v], rounds[v] = k, number
+        left -= gone
+        number += 1
+    return core, rounds
+
+
+def memory(device: ReferenceDevice, shape: Mapping[str, int]) -> int:
+    return 0

@@ -1,0 +1,38 @@
+"""The oracle as a device: short, slow, obviously right Python, for tests and for doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from graphlode.types import AnyArray, Memory
+from graphlode.worker import Worker
+
+
+class ReferenceDevice:
+    name = "reference"
+    backend = "reference"
+    space = "reference"
+    speed = 0.01
+
+    def __init__(self) -> None:
+        self._worker = Worker(self.name)
+
+    def describe(self) -> Mapping[str, Any]:
+        return {"name": self.name, "kind": "reference"}
+
+    def memory(self) -> Memory:
+        return Memory(total=2**63 - 1, free=2**63 - 1)
+
+    def put(self, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+        return dict(arrays)
+
+    def get(self, array: AnyArray) -> AnyArray:
+        return array
+
+    def submit(self, work: Callable[[], Any]) -> Future[Any]:
+        return self._worker.submit(work)
+
+    def synchronize(self) -> None:
+        """Python is done when it returns."""
