@@ -1,10 +1,9 @@
 // analytics.cpp - binding of the stage analytics.
-#include "graphlode/analytics/cores.hpp"
-#include "graphlode/analytics/triangles.hpp"
-
 #include <nanobind/stl/string.h>
 
 #include "arrays.hpp"
+#include "graphlode/analytics/cores.hpp"
+#include "graphlode/analytics/triangles.hpp"
 
 namespace graphlode::bind {
 namespace {
@@ -22,8 +21,8 @@ nb::tuple cores(const in<std::int64_t>& offsets, const in<Vertex>& neighbors, in
 }
 
 template <class Vertex>
-std::int64_t triangles(const in<std::int64_t>& offsets, const in<Vertex>& neighbors, std::int64_t begin, std::int64_t end,
-                       const std::string& by, const inout<std::int64_t>& counts, int threads,
+std::int64_t triangles(const in<std::int64_t>& offsets, const in<Vertex>& neighbors, std::int64_t begin,
+                       std::int64_t end, const std::string& by, const inout<std::int64_t>& counts, int threads,
                        const control_words& words) {
   using analytics::triangle_counts;
   const auto graph = as_csr(offsets, neighbors);

@@ -1,5 +1,5 @@
-// arrays.hpp - numpy arrays in and out of the core. Arguments are bound with noconvert(): a wrong dtype is an error, never
-// a silent copy. Results hand their buffer over without copying.
+// arrays.hpp - numpy arrays in and out of the core. Arguments are bound with noconvert(): a wrong dtype is an error,
+// never a silent copy. Results hand their buffer over without copying.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -41,6 +41,8 @@ numpy_array<T> to_numpy(buffer<T>&& from) {
 template <class Vertex>
 csr_view<Vertex> as_csr(const in<std::int64_t>& offsets, const in<Vertex>& neighbors) {
   if (offsets.size() == 0) throw nb::value_error("offsets must have at least one entry");
+  if (offsets.data()[offsets.size() - 1] != static_cast<std::int64_t>(neighbors.size()))
+    throw nb::value_error("offsets must end at the number of neighbors");
   return {offsets.data(), neighbors.data(), static_cast<std::int64_t>(offsets.size()) - 1};
 }
 

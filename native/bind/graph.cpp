@@ -29,8 +29,8 @@ nb::tuple build(const in<Id>& src, const in<Id>& dst, std::int64_t num_vertices,
 }
 
 template <class Vertex>
-numpy_array<Vertex> order(const in<std::int64_t>& offsets, const in<Vertex>& neighbors, const std::string& by, int threads,
-                          const control_words& words) {
+numpy_array<Vertex> order(const in<std::int64_t>& offsets, const in<Vertex>& neighbors, const std::string& by,
+                          int threads, const control_words& words) {
   const auto view = as_csr(offsets, neighbors);
   const auto ctl = as_control(words);
   buffer<Vertex> result;

@@ -75,7 +75,8 @@ nb::tuple parse_adjacency(const bytes& text, std::int64_t num_vertices, int skip
   }
   auto third = values_to_numpy(std::move(found.weights), std::move(found.times),
                                weighted ? layout.values : io::value_kind::none);
-  return nb::make_tuple(to_numpy(std::move(found.offsets)), to_numpy(std::move(found.neighbors)), third);
+  return nb::make_tuple(to_numpy(std::move(found.offsets)), to_numpy(std::move(found.neighbors)), third,
+                        found.symmetric);
 }
 
 nb::bytes to_bytes(const io::formatted& lines) { return nb::bytes(lines.text.data(), lines.size); }
@@ -111,7 +112,8 @@ void bind_io(nb::module_& m) {
         "Edges of a text, in its order: (count, src, dst, values or None); the arrays may be longer than count.");
   m.def("parse_adjacency", &parse_adjacency, nb::arg("text").noconvert(), nb::kw_only(), nb::arg("num_vertices"),
         nb::arg("skipped"), nb::arg("weighted"), nb::arg("values"), nb::arg("first_line"), nb::arg("chunk_bytes"),
-        nb::arg("threads"), nb::arg("control").noconvert(), "Adjacency lines: (offsets, neighbors, values or None).");
+        nb::arg("threads"), nb::arg("control").noconvert(),
+        "Adjacency lines: (offsets, neighbors, values or None, symmetric).");
   m.def("format_edges", &format_edges, nb::arg("src").noconvert(), nb::arg("dst").noconvert(),
         nb::arg("weights").noconvert(), nb::arg("times").noconvert(), nb::kw_only(), nb::arg("prefix"),
         nb::arg("separator"), nb::arg("base"), "Edges as lines of text.");

@@ -8,6 +8,11 @@ void bind_memory(nb::module_& m) {
   m.def("live_bytes", &live_bytes, "Bytes that the core holds now.");
   m.def("peak_bytes", &peak_bytes, "Most bytes that the core held since reset_peak_bytes().");
   m.def("reset_peak_bytes", &reset_peak_bytes);
+#ifdef __clang__
+  m.attr("compiler") = __VERSION__;
+#else
+  m.attr("compiler") = "GCC " __VERSION__;
+#endif
   m.def("fail_allocation", &fail_allocation, nb::arg("n"), "Make the n-th allocation from now fail; 0 turns it off.");
 }
 
@@ -16,9 +21,9 @@ void bind_memory(nb::module_& m) {
 NB_MODULE(_native, m) {
   using namespace graphlode;
   nb::object errors = nb::module_::import_("graphlode.errors");
-  static PyObject *input = nb::object(errors.attr("InputError")).release().ptr();
-  static PyObject *overflow = nb::object(errors.attr("CountOverflowError")).release().ptr();
-  static PyObject *interrupted = PyExc_InterruptedError;
+  static PyObject* input = nb::object(errors.attr("InputError")).release().ptr();
+  static PyObject* overflow = nb::object(errors.attr("CountOverflowError")).release().ptr();
+  static PyObject* interrupted = PyExc_InterruptedError;
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

@@ -31,8 +31,8 @@ void* allocate(std::size_t bytes) {
   void* memory = std::aligned_alloc(alignment, rounded ? rounded : alignment);
   if (!memory) throw std::bad_alloc();
   if (bytes >= huge_from) madvise(memory, rounded, MADV_HUGEPAGE);  // advice: a refusal costs speed only
-  const auto now = live.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed) +
-                   static_cast<std::int64_t>(bytes);
+  const auto now =
+      live.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
   auto seen = peak.load(std::memory_order_relaxed);
   while (seen < now && !peak.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
   }

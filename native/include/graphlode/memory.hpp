@@ -1,8 +1,8 @@
 // memory.hpp - the one place where the core takes memory.
 //
 // Everything large goes through `buffer<T>`: uninitialised, 64-byte aligned, on huge pages when large (first touch of
-// 4 KiB pages is a visible share of building a graph), freed when it leaves scope. The counters let benchmarks report the
-// core's peak and let tests make the n-th allocation fail and then see that nothing is left behind.
+// 4 KiB pages is a visible share of building a graph), freed when it leaves scope. The counters let benchmarks report
+// the core's peak and let tests make the n-th allocation fail and then see that nothing is left behind.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ class buffer {
 
  public:
   buffer() = default;
-  explicit buffer(std::size_t size) : data_(static_cast<T*>(allocate(size * sizeof(T)))), size_(size) {}
+  explicit buffer(std::size_t size) : data_(static_cast<T*>(allocate(bytes_of(size)))), size_(size) {}
   buffer(std::size_t size, T value) : buffer(size) {
     for (std::size_t i = 0; i < size_; ++i) data_[i] = value;
   }
@@ -62,6 +62,11 @@ class buffer {
   const T* end() const noexcept { return data_ + size_; }
 
  private:
+  // Saturates, so that a size that leaves 64 bits is refused like any other that is too large.
+  static std::size_t bytes_of(std::size_t size) noexcept {
+    return size > SIZE_MAX / sizeof(T) ? SIZE_MAX : size * sizeof(T);
+  }
+
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };

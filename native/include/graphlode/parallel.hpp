@@ -1,7 +1,7 @@
 // parallel.hpp - OpenMP loops that may throw and may be stopped.
 //
-// An exception must not leave an OpenMP region, so the first one is kept and thrown again after the region, and the other
-// threads stop at their next chunk.
+// An exception must not leave an OpenMP region, so the first one is kept and thrown again after the region, and the
+// other threads stop at their next chunk.
 #pragma once
 #include <omp.h>
 
@@ -39,13 +39,15 @@ class first_exception {
   std::exception_ptr error_;
 };
 
-// Runs work(thread) once on each of `threads` threads.
+// Runs work(thread) once for each thread in 0 .. threads - 1. OpenMP may grant fewer threads than asked for (a thread limit,
+// nesting): those that came then run the work of the others, too, so that no part is left out.
 template <class Work>
 void on_threads(int threads, Work&& work) {
   if (threads <= 1) return work(0);
   first_exception error;
 #pragma omp parallel num_threads(threads)
-  error.guard([&] { work(omp_get_thread_num()); });
+  for (int thread = omp_get_thread_num(); thread < threads; thread += omp_get_num_threads())
+    error.guard([&] { work(thread); });
   error.rethrow();
 }
 

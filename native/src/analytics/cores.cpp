@@ -1,9 +1,9 @@
 // cores.cpp - level-synchronous peeling.
 //
-// One list holds the vertices still alive; it is filtered once per level k, into the first frontier of that level and the
-// rest. Inside a level a frontier's edges lower the degrees of its neighbors; who falls to k joins the next frontier.
-// Small frontiers, of which long chains have very many, run on one thread without atomics; the answer does not depend on
-// that, since a round's members are fixed by the rounds before it.
+// One list holds the vertices still alive; it is filtered once per level k, into the first frontier of that level and
+// the rest. Inside a level a frontier's edges lower the degrees of its neighbors; who falls to k joins the next
+// frontier. Small frontiers, of which long chains have very many, run on one thread without atomics; the answer does
+// not depend on that, since a round's members are fixed by the rounds before it.
 #include "graphlode/analytics/cores.hpp"
 
 #include <algorithm>
@@ -81,25 +81,27 @@ class peeler {
       result_.round[v] = result_.num_rounds;
     }
     if (threads_ == 1 || edges < parallel_from_edges) {
-      for (const Vertex v : frontier)
-        for (const Vertex u : graph_.row(v))
+      for (std::int64_t i = 0; i < size; ++i) {
+        if (i % grain == 0) ctl_.check();
+        for (const Vertex u : graph_.row(frontier[i]))
           if (degrees_[u] > k && --degrees_[u] == k) next.push_back(u);
+      }
       return;
     }
     std::vector<std::vector<Vertex>> found(threads_);
-    parallel_chunks(0, size, std::max<std::int64_t>(1, std::min(grain, size / (8 * threads_))), threads_, ctl_,
-                    [&](int thread, std::int64_t begin, std::int64_t end) {
-                      auto& mine = found[thread];
-                      for (auto i = begin; i < end; ++i)
-                        for (const Vertex u : graph_.row(frontier[i])) {
-                          std::atomic_ref degree(degrees_[u]);
-                          // Two threads may both pass the test: the degree may then fall below k, but only one of them
-                          // sees it fall to k.
-                          if (degree.load(std::memory_order_relaxed) > k &&
-                              degree.fetch_sub(1, std::memory_order_relaxed) == k + 1)
-                            mine.push_back(u);
-                        }
-                    });
+    parallel_chunks(
+        0, size, std::max<std::int64_t>(1, std::min(grain, size / (8 * threads_))), threads_, ctl_,
+        [&](int thread, std::int64_t begin, std::int64_t end) {
+          auto& mine = found[thread];
+          for (auto i = begin; i < end; ++i)
+            for (const Vertex u : graph_.row(frontier[i])) {
+              std::atomic_ref degree(degrees_[u]);
+              // Two threads may both pass the test: the degree may then fall below k, but only one of them
+              // sees it fall to k.
+              if (degree.load(std::memory_order_relaxed) > k && degree.fetch_sub(1, std::memory_order_relaxed) == k + 1)
+                mine.push_back(u);
+            }
+        });
     for (const auto& part : found) next.insert(next.end(), part.begin(), part.end());
   }
 

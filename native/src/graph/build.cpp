@@ -1,14 +1,16 @@
 // build.cpp - edges to sorted rows by one partition and many small sorts.
 //
 // 1. Which ids occur (a bitmap, or a hash table for scattered ids).
-// 2. Every edge becomes one entry (directed) or two (undirected), partitioned by the high bits of its source into buckets
-//    that fit the second-level cache. An entry packs the low bits of the source and the destination into one key, 32 bits
-//    wide where that is enough: the partition is the largest intermediate, and it then is no larger than the result.
+// 2. Every edge becomes one entry (directed) or two (undirected), partitioned by the high bits of its source into
+// buckets
+//    that fit the second-level cache. An entry packs the low bits of the source and the destination into one key, 32
+//    bits wide where that is enough: the partition is the largest intermediate, and it then is no larger than the
+//    result.
 // 3. Every bucket is radix sorted in cache, repeated entries are dropped, rows are counted.
 // 4. One scan gives the offsets, one copy the neighbors, translated from ids to vertices on the way.
 //
-// The translation keeps the order of ids, so it can wait until step 4, when repeated entries are gone. Two passes over the
-// list and two over the entries; all of them parallel, all deterministic whatever the number of threads.
+// The translation keeps the order of ids, so it can wait until step 4, when repeated entries are gone. Two passes over
+// the list and two over the entries; all of them parallel, all deterministic whatever the number of threads.
 #include "graphlode/graph/build.hpp"
 
 #include <algorithm>
@@ -30,6 +32,7 @@ constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
 constexpr std::int64_t bucket_entries = 1 << 15;  // two copies of 32-bit keys take a quarter of a 1 MiB cache
 constexpr int max_bucket_bits = 12;               // more write streams than this miss the cache on every store
 constexpr std::size_t comparison_sort_below = 192;
+constexpr std::int64_t edges_between_checks = 1 << 20;
 
 int bits_for(std::int64_t values) {
   return values <= 1 ? 0 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(values - 1)));
@@ -90,7 +93,8 @@ Entry* sort_bucket(Entry* entries, Entry* spare, std::size_t size, int key_bits,
   counts.assign(static_cast<std::size_t>(passes) * digit_values, 0);
   for (std::size_t i = 0; i < size; ++i)
     for (int pass = 0; pass < passes; ++pass)
-      ++counts[static_cast<std::size_t>(pass) * digit_values + (entries[i].key >> (pass * digit_bits) & (digit_values - 1))];
+      ++counts[static_cast<std::size_t>(pass) * digit_values +
+               (entries[i].key >> (pass * digit_bits) & (digit_values - 1))];
   for (int pass = 0; pass < passes; ++pass) {
     auto* count = counts.data() + static_cast<std::size_t>(pass) * digit_values;
     const int shift = pass * digit_bits;
@@ -115,7 +119,18 @@ struct edge_source {
   }
   // Calls visit(source, destination, edge) for each entry of edges begin..end; counts self-loops.
   template <class Visit>
-  std::int64_t each(std::int64_t begin, std::int64_t end, Visit&& visit) const {
+  std::int64_t each(std::int64_t begin, std::int64_t end, const control& ctl, Visit&& visit) const {
+    std::int64_t loops = 0;
+    for (; begin < end; begin += edges_between_checks) {
+      ctl.check();
+      loops += each_of_block(begin, std::min(end, begin + edges_between_checks), visit);
+    }
+    return loops;
+  }
+
+ private:
+  template <class Visit>
+  std::int64_t each_of_block(std::int64_t begin, std::int64_t end, Visit& visit) const {
     std::int64_t loops = 0;
     for (auto i = begin; i < end; ++i) {
       const auto u = distance(src[static_cast<std::size_t>(i)]), v = distance(dst[static_cast<std::size_t>(i)]);
@@ -144,10 +159,9 @@ partition<Entry> partition_edges(const edge_source<Id>& edges, const key_layout&
   std::vector<std::vector<std::int64_t>> heads(static_cast<std::size_t>(threads));
   std::vector<std::int64_t> loops(static_cast<std::size_t>(threads), 0);
   parallel_parts(edges.size(), threads, [&](int thread, std::int64_t begin, std::int64_t end) {
-    ctl.check();
     std::vector<std::int64_t> counts(buckets, 0);
     loops[static_cast<std::size_t>(thread)] =
-        edges.each(begin, end, [&](std::int64_t u, std::int64_t, std::int64_t) { ++counts[layout.bucket(u)]; });
+        edges.each(begin, end, ctl, [&](std::int64_t u, std::int64_t, std::int64_t) { ++counts[layout.bucket(u)]; });
     if (seen)
       for (auto i = begin; i < end; ++i) {
         seen->insert(edges.distance(edges.src[static_cast<std::size_t>(i)]));
@@ -168,10 +182,9 @@ partition<Entry> partition_edges(const edge_source<Id>& edges, const key_layout&
   result.entries = buffer<Entry>(static_cast<std::size_t>(total));
 
   parallel_parts(edges.size(), threads, [&](int thread, std::int64_t begin, std::int64_t end) {
-    ctl.check();
     auto* head = heads[static_cast<std::size_t>(thread)].data();
     Entry* entries = result.entries.data();
-    edges.each(begin, end, [&](std::int64_t u, std::int64_t v, [[maybe_unused]] std::int64_t edge) {
+    edges.each(begin, end, ctl, [&](std::int64_t u, std::int64_t v, [[maybe_unused]] std::int64_t edge) {
       Entry& entry = entries[head[layout.bucket(u)]++];
       entry.key = layout.template key<typename Entry::key_type>(u, v);
       if constexpr (Entry::has_position) entry.position = edge;
@@ -213,7 +226,8 @@ std::vector<std::int64_t> sort_buckets(partition<Entry>& parts, const key_layout
 // Offsets and neighbors from sorted buckets. `seen` is null when the ids are the vertices.
 template <class Entry, class Vertex>
 void write_rows(const partition<Entry>& parts, const std::vector<std::int64_t>& kept, const key_layout& layout,
-                const dense_ids* seen, std::int64_t width, int threads, const control& ctl, build_result<Vertex>& result) {
+                const dense_ids* seen, std::int64_t width, int threads, const control& ctl,
+                build_result<Vertex>& result) {
   std::vector<std::int64_t> base(kept.size() + 1, 0);
   std::inclusive_scan(kept.begin(), kept.end(), base.begin() + 1);
   result.graph.offsets = buffer<std::int64_t>(static_cast<std::size_t>(result.num_vertices) + 1);
@@ -222,23 +236,25 @@ void write_rows(const partition<Entry>& parts, const std::vector<std::int64_t>& 
   auto* offsets = result.graph.offsets.data();
   offsets[result.num_vertices] = base.back();
   const auto vertex = [&](std::int64_t id) { return seen ? seen->rank(id) : id; };
-  parallel_chunks(0, static_cast<std::int64_t>(kept.size()), 1, threads, ctl, [&](int, std::int64_t begin, std::int64_t end) {
-    for (auto b = static_cast<std::size_t>(begin); b < static_cast<std::size_t>(end); ++b) {
-      const Entry* entry = parts.entries.data() + parts.starts[b];
-      const Entry* const last = entry + kept[b];
-      Vertex* out = result.graph.neighbors.data() + base[b];
-      auto position = base[b];
-      const auto row_end = std::min(width, static_cast<std::int64_t>((b + 1) << layout.low_bits));
-      for (auto row = static_cast<std::int64_t>(b << layout.low_bits); row < row_end; ++row) {
-        if (seen && !seen->contains(row)) continue;
-        offsets[vertex(row)] = position;
-        for (; entry != last && layout.source(b, entry->key) == row; ++entry, ++position) {
-          *out++ = static_cast<Vertex>(vertex(layout.destination(entry->key)));
-          if constexpr (Entry::has_position) result.positions[static_cast<std::size_t>(position)] = entry->position;
-        }
-      }
-    }
-  });
+  parallel_chunks(0, static_cast<std::int64_t>(kept.size()), 1, threads, ctl,
+                  [&](int, std::int64_t begin, std::int64_t end) {
+                    for (auto b = static_cast<std::size_t>(begin); b < static_cast<std::size_t>(end); ++b) {
+                      const Entry* entry = parts.entries.data() + parts.starts[b];
+                      const Entry* const last = entry + kept[b];
+                      Vertex* out = result.graph.neighbors.data() + base[b];
+                      auto position = base[b];
+                      const auto row_end = std::min(width, static_cast<std::int64_t>((b + 1) << layout.low_bits));
+                      for (auto row = static_cast<std::int64_t>(b << layout.low_bits); row < row_end; ++row) {
+                        if (seen && !seen->contains(row)) continue;
+                        offsets[vertex(row)] = position;
+                        for (; entry != last && layout.source(b, entry->key) == row; ++entry, ++position) {
+                          *out++ = static_cast<Vertex>(vertex(layout.destination(entry->key)));
+                          if constexpr (Entry::has_position)
+                            result.positions[static_cast<std::size_t>(position)] = entry->position;
+                        }
+                      }
+                    }
+                  });
 }
 
 template <class Entry, class Id, class Vertex>
@@ -276,7 +292,8 @@ void build_dense(const edge_source<Id>& edges, std::int64_t width, dense_ids* se
 }
 
 template <class Id>
-void require_range(std::span<const Id> src, std::span<const Id> dst, const id_range<Id>& range, std::int64_t num_vertices) {
+void require_range(std::span<const Id> src, std::span<const Id> dst, const id_range<Id>& range,
+                   std::int64_t num_vertices) {
   if (range.width() == 0 || (range.first >= 0 && static_cast<std::int64_t>(range.last) < num_vertices)) return;
   for (std::size_t i = 0; i < src.size(); ++i)
     for (const Id id : {src[i], dst[i]})

@@ -65,14 +65,15 @@ id_range<Id> find_range(std::span<const Id> a, std::span<const Id> b, int thread
   if (a.empty() && b.empty()) return {};
   for (auto list : {a, b}) {
     std::vector<id_range<Id>> parts(static_cast<std::size_t>(threads), all);
-    parallel_parts(static_cast<std::int64_t>(list.size()), threads, [&](int thread, std::int64_t begin, std::int64_t end) {
-      auto part = all;
-      for (auto i = begin; i < end; ++i) {
-        part.first = std::min(part.first, list[static_cast<std::size_t>(i)]);
-        part.last = std::max(part.last, list[static_cast<std::size_t>(i)]);
-      }
-      parts[static_cast<std::size_t>(thread)] = part;
-    });
+    parallel_parts(static_cast<std::int64_t>(list.size()), threads,
+                   [&](int thread, std::int64_t begin, std::int64_t end) {
+                     auto part = all;
+                     for (auto i = begin; i < end; ++i) {
+                       part.first = std::min(part.first, list[static_cast<std::size_t>(i)]);
+                       part.last = std::max(part.last, list[static_cast<std::size_t>(i)]);
+                     }
+                     parts[static_cast<std::size_t>(thread)] = part;
+                   });
     for (const auto& part : parts) {
       all.first = std::min(all.first, part.first);
       all.last = std::max(all.last, part.last);
@@ -130,9 +131,9 @@ buffer<std::int64_t> rank_sparse_ids(std::span<const std::int64_t> a, std::span<
   return ids;
 }
 
-template buffer<std::int64_t> rank_sparse_ids(std::span<const std::int64_t>, std::span<const std::int64_t>, std::int32_t*,
-                                              std::int32_t*, int, const control&);
-template buffer<std::int64_t> rank_sparse_ids(std::span<const std::int64_t>, std::span<const std::int64_t>, std::int64_t*,
-                                              std::int64_t*, int, const control&);
+template buffer<std::int64_t> rank_sparse_ids(std::span<const std::int64_t>, std::span<const std::int64_t>,
+                                              std::int32_t*, std::int32_t*, int, const control&);
+template buffer<std::int64_t> rank_sparse_ids(std::span<const std::int64_t>, std::span<const std::int64_t>,
+                                              std::int64_t*, std::int64_t*, int, const control&);
 
 }  // namespace graphlode::graph

@@ -75,9 +75,9 @@ buffer<Vertex> order_by_approximate_core(const csr_view<Vertex>& graph, int thre
   return order_by_key<Vertex>(rounds.data(), n, round);
 }
 
-#define GRAPHLODE_INSTANTIATE(Vertex)                                                                          \
-  template buffer<Vertex> order_by_key(const std::int32_t*, std::int64_t, std::int64_t);                       \
-  template buffer<Vertex> order_by_degree(const csr_view<Vertex>&);                                            \
+#define GRAPHLODE_INSTANTIATE(Vertex)                                                    \
+  template buffer<Vertex> order_by_key(const std::int32_t*, std::int64_t, std::int64_t); \
+  template buffer<Vertex> order_by_degree(const csr_view<Vertex>&);                      \
   template buffer<Vertex> order_by_approximate_core(const csr_view<Vertex>&, int, const control&);
 GRAPHLODE_INSTANTIATE(std::int32_t)
 GRAPHLODE_INSTANTIATE(std::int64_t)

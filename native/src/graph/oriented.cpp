@@ -4,6 +4,8 @@
 #include "graphlode/graph/oriented.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
 
 #include "graphlode/parallel.hpp"
@@ -12,20 +14,55 @@ namespace graphlode::graph {
 namespace {
 
 constexpr std::int64_t grain = 1024;
+constexpr std::int64_t insertion_sort_up_to = 24;
 
+// Sorts rows of ranks. Most entries of a long row are among the highest ranks, the hubs: those are sorted by setting
+// and reading back bits, only the others by comparison.
 template <class Vertex>
-void sort_row(Vertex* row, std::int64_t size) {
-  if (size > 24) {
-    std::sort(row, row + size);
-    return;
+class row_sorter {
+ public:
+  explicit row_sorter(std::int64_t num_vertices)
+      : first_hub_(static_cast<Vertex>(std::max<std::int64_t>(0, num_vertices - num_words * 64))) {}
+
+  void operator()(Vertex* row, std::int64_t size) {
+    if (size <= insertion_sort_up_to) return insertion_sort(row, size);
+    Vertex* low = row;
+    for (std::int64_t i = 0; i < size; ++i) {
+      const Vertex rank = row[i];
+      if (rank < first_hub_)
+        *low++ = rank;
+      else
+        set(rank - first_hub_);
+    }
+    std::sort(row, low);
+    for (std::size_t s = 0; s < used_.size(); ++s)
+      for (; used_[s]; used_[s] &= used_[s] - 1) {
+        const auto w = s * 64 + std::countr_zero(used_[s]);
+        for (; words_[w]; words_[w] &= words_[w] - 1)
+          *low++ = static_cast<Vertex>(first_hub_ + static_cast<Vertex>(w * 64 + std::countr_zero(words_[w])));
+      }
   }
-  for (std::int64_t i = 1; i < size; ++i) {
-    const Vertex value = row[i];
-    auto j = i;
-    for (; j > 0 && row[j - 1] > value; --j) row[j] = row[j - 1];
-    row[j] = value;
+
+ private:
+  static constexpr std::int64_t num_words = 128;
+
+  void set(Vertex bit) {
+    words_[bit / 64] |= std::uint64_t{1} << (bit % 64);
+    used_[bit / 4096] |= std::uint64_t{1} << (bit / 64 % 64);
   }
-}
+  static void insertion_sort(Vertex* row, std::int64_t size) {
+    for (std::int64_t i = 1; i < size; ++i) {
+      const Vertex value = row[i];
+      auto j = i;
+      for (; j > 0 && row[j - 1] > value; --j) row[j] = row[j - 1];
+      row[j] = value;
+    }
+  }
+
+  Vertex first_hub_;
+  std::array<std::uint64_t, num_words> words_{};
+  std::array<std::uint64_t, num_words / 64> used_{};  // which words are not empty
+};
 
 }  // namespace
 
@@ -49,6 +86,7 @@ csr<Vertex> orient(const csr_view<Vertex>& graph, const Vertex* order, int threa
   std::inclusive_scan(result.offsets.begin(), result.offsets.end(), result.offsets.begin());
   result.neighbors = buffer<Vertex>(result.offsets[n]);
   parallel_chunks(0, n, grain, threads, ctl, [&](int, std::int64_t begin, std::int64_t end) {
+    row_sorter<Vertex> sort_row(n);
     for (auto r = begin; r < end; ++r) {
       Vertex* const row = result.neighbors.data() + result.offsets[r];
       Vertex* out = row;

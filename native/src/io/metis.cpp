@@ -6,6 +6,7 @@
 #include "graphlode/io/metis.hpp"
 
 #include <atomic>
+#include <bit>
 #include <mutex>
 #include <optional>
 
@@ -20,6 +21,7 @@ struct chunk {
   const char* end;  // behind its last line
   std::int64_t vertex, num_vertices;
   std::int64_t entry, num_entries;
+  std::uint64_t fingerprint;  // of its entries above the diagonal, less those below; 0 in sum if all is symmetric
 };
 
 // Cuts at line ends, in one pass over the cut points only.
@@ -31,10 +33,17 @@ buffer<chunk> split(std::span<const char> text, std::int64_t chunk_bytes) {
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const char* target = text.data() + std::min(bytes, static_cast<std::int64_t>(i + 1) * chunk_bytes);
     const char* stop = target <= at ? at : (target == end ? end : next_line(target - 1, end));
-    chunks[i] = {at, stop, 0, 0, 0, 0};
+    chunks[i] = {at, stop, 0, 0, 0, 0, 0};
     at = stop;
   }
   return chunks;
+}
+
+// A mixer of 64 bits that spreads every bit over all others.
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93u;
+  x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93u;
+  return x ^ (x >> 32);
 }
 
 class adjacency_parser {
@@ -57,7 +66,7 @@ class adjacency_parser {
     }
   }
 
-  void parse(const chunk& lines, adjacency& out) const {
+  void parse(chunk& lines, adjacency& out) const {
     auto vertex = lines.vertex;
     auto entry = lines.entry;
     for (const char* p = lines.begin; p < lines.end; p = next_line(p, lines.end)) {
@@ -68,14 +77,17 @@ class adjacency_parser {
         continue;
       }
       out.offsets[vertex] = entry;
-      parse_line(p, lines.end, vertex, entry, out);
+      lines.fingerprint += parse_line(p, lines.end, vertex, entry, out);
       ++vertex;
     }
   }
 
  private:
-  void parse_line(const char* p, const char* end, std::int64_t vertex, std::int64_t& entry, adjacency& out) const {
+  // Returns the line's part of the fingerprint.
+  std::uint64_t parse_line(const char* p, const char* end, std::int64_t vertex, std::int64_t& entry,
+                           adjacency& out) const {
     p = skip_blanks(p, end);
+    std::uint64_t fingerprint = 0;
     for (int i = 0; i < layout_.skipped; ++i) {
       if (at_line_end(p, end))
         throw malformed{
@@ -91,9 +103,14 @@ class adjacency_parser {
       if (neighbor - 1 == vertex)
         throw malformed{start, "vertex " + std::to_string(neighbor) + " lists itself; METIS files have no self-loops"};
       out.neighbors[entry] = neighbor - 1;
-      if (layout_.weighted) value(p, end, entry, out);
+      const auto low = static_cast<std::uint64_t>(std::min(vertex, neighbor - 1));
+      const auto high = static_cast<std::uint64_t>(std::max(vertex, neighbor - 1));
+      auto edge = mixed(mixed(low + 1) + high);
+      if (layout_.weighted) edge = mixed(edge ^ value(p, end, entry, out));
+      fingerprint += neighbor - 1 > vertex ? edge : 0 - edge;
       ++entry;
     }
+    return fingerprint;
   }
 
   // The integer at p, which then moves to the next field.
@@ -115,11 +132,13 @@ class adjacency_parser {
     return number;
   }
 
-  void value(const char*& p, const char* end, std::int64_t entry, adjacency& out) const {
+  // Reads and keeps the value of an entry; returns its bits.
+  std::uint64_t value(const char*& p, const char* end, std::int64_t entry, adjacency& out) const {
     if (at_line_end(p, end)) throw malformed{p, "expected the weight of the last edge, found nothing"};
     if (layout_.values == value_kind::times) {
-      out.times[entry] = integer(p, end, "an integer as time");
-      return;
+      const auto time = integer(p, end, "an integer as time");
+      out.times[entry] = time;
+      return static_cast<std::uint64_t>(time);
     }
     const char* start = p;
     double weight = 0;
@@ -127,6 +146,7 @@ class adjacency_parser {
       throw malformed{start, "expected a finite number as weight, found " + shown(start, end, ' ')};
     if (layout_.values == value_kind::weights) out.weights[entry] = weight;
     p = skip_blanks(p, end);
+    return std::bit_cast<std::uint64_t>(weight + 0.0);  // -0.0 equals 0.0
   }
 
   static bool at_field_end(const char* p, const char* end) { return at_line_end(p, end) || is_blank(*p); }
@@ -174,6 +194,9 @@ adjacency parse_adjacency(std::span<const char> text, const adjacency_layout& la
     ctl.advance(chunks[i].end - chunks[i].begin);
   });
   if (fault) raise_at(text, first_line, *fault);
+  std::uint64_t fingerprint = 0;
+  for (const auto& lines : chunks) fingerprint += lines.fingerprint;
+  out.symmetric = fingerprint == 0;
 
   // The blank line of a last vertex without neighbors may lack its newline, and is then not there at all.
   const bool last_is_missing = vertices == layout.num_vertices - 1 && layout.skipped == 0;

@@ -37,6 +37,7 @@ class line_parser {
   // Skips what stands before the first edge and learns the number of columns from it; returns its start.
   const char* begin(const char* p) {
     bool names_allowed = layout_.header;
+    columns_ = layout_.columns ? layout_.columns : 2;
     if (end_ - p >= 3 && std::memcmp(p, "\xEF\xBB\xBF", 3) == 0) p += 3;  // byte order mark
     for (; p < end_; p = next_line(p, end_)) {
       const char* field = skip_blanks(p, end_);
@@ -45,7 +46,7 @@ class line_parser {
         names_allowed = false;
         continue;
       }
-      columns_ = layout_.columns ? layout_.columns : count_columns(field);
+      if (!layout_.columns) columns_ = count_columns(field);
       return p;
     }
     return end_;
@@ -134,7 +135,6 @@ class line_parser {
     edge.dst = static_cast<std::int64_t>(number);
     if (layout_.num_vertices >= 0 && !number_vertices(edge)) return false;
     if (columns_ == 3) {
-      if constexpr (Values == value_kind::none) return false;
       if (!separates(*q)) return false;
       count = scan_short(++q, number);
       q += count;

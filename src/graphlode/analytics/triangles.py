@@ -22,7 +22,10 @@ from graphlode.types import AnyArray, Int64Array
 
 def _combine(partials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     counts = [partial["counts"] for partial in partials if partial["counts"] is not None]
-    return {"total": sum(partial["total"] for partial in partials), "counts": sum(counts[1:], counts[0]) if counts else None}
+    return {
+        "total": sum(partial["total"] for partial in partials),
+        "counts": sum(counts[1:], counts[0]) if counts else None,
+    }
 
 
 def _work(view: Mapping[str, AnyArray]) -> Int64Array:

@@ -40,7 +40,9 @@ class CpuDevice:
 
     def memory(self) -> Memory:
         page = os.sysconf("SC_PAGE_SIZE")
-        return Memory(total=page * os.sysconf("SC_PHYS_PAGES"), free=_available() or page * os.sysconf("SC_AVPHYS_PAGES"))
+        return Memory(
+            total=page * os.sysconf("SC_PHYS_PAGES"), free=_available() or page * os.sysconf("SC_AVPHYS_PAGES")
+        )
 
     def put(self, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
         return dict(arrays)

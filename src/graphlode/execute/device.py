@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from importlib import import_module
+from threading import Lock
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -40,7 +41,7 @@ class Snapshot(Protocol):
     @property
     def arrays(self) -> Mapping[str, Any]: ...
     @property
-    def held(self) -> dict[tuple[str, View], Any]: ...
+    def held(self) -> dict[tuple[str, View], Future[Any]]: ...
 
 
 class Device(Protocol):
@@ -73,15 +74,39 @@ def kernel_module(device: Device, stem: str) -> ModuleType:
         raise UnsupportedError(f"{stem} has no kernel for the device {device.name!r}") from None
 
 
+_claiming = Lock()
+
+
 def hold(device: Device, snapshot: Snapshot, view: View, control: Control) -> Any:
-    """The view's arrays on the device: found if the snapshot has them there already, else built there."""
+    """The view's arrays on the device: found if the snapshot has them there already, else built there.
+
+    Devices that share a memory space wait for the one that builds, instead of building the same view again.
+    """
     key = (device.space, view)
-    found = snapshot.held.get(key)
-    if found is None:
+    while True:
+        with _claiming:
+            found = snapshot.held.get(key)
+            if found is None:
+                mine: Future[Any] = Future()
+                snapshot.held[key] = mine
+        if found is None:
+            return _build_into(mine, device, snapshot, view, control)
+        try:
+            return found.result()
+        except InterruptedError:
+            control.check()  # whoever was building it was stopped; we were not
+
+
+def _build_into(place: Future[Any], device: Device, snapshot: Snapshot, view: View, control: Control) -> Any:
+    try:
         if view.base is None:
-            found = device.put(snapshot.arrays)
+            built = device.put(snapshot.arrays)
         else:
             base = hold(device, snapshot, view.base, control)
-            found = kernel_module(device, view.name).build(device, base, view, control=control)
-        snapshot.held[key] = found
-    return found
+            built = kernel_module(device, view.name).build(device, base, view, control=control)
+    except BaseException as error:
+        del snapshot.held[(device.space, view)]
+        place.set_exception(error)
+        raise
+    place.set_result(built)
+    return built

@@ -47,10 +47,7 @@ def available() -> list[Device]:
 
 
 def _names(devices: Devices) -> list[str]:
-    if isinstance(devices, str):
-        names = [part.strip() for part in devices.split(",")]
-    else:
-        names = list(devices)
+    names = [part.strip() for part in devices.split(",")] if isinstance(devices, str) else list(devices)
     if not names or not all(isinstance(name, str) and name for name in names):
         raise InputError(f"devices must be names out of {', '.join(_KINDS)}, got {devices!r}")
     if names == ["auto"]:

@@ -7,8 +7,9 @@ shares.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any, Literal
 
@@ -26,6 +27,9 @@ from graphlode.execute.tasks import TaskQueue, cut_by_work, cut_evenly, whole
 from graphlode.execute.wait import Progress, wait_all
 
 Shares = Literal["auto"] | Mapping[str, float]
+
+# Asking a device for its free memory takes longer than small operations do.
+_WORTH_ASKING = 64 * 2**20
 
 # Units per second of each device at each operation, as seen in runs that several devices shared.
 _rates: dict[tuple[str, str], float] = {}
@@ -57,34 +61,17 @@ def run(
         chosen = chosen[:1]
     control = Control()
     kernels = [kernel_module(device, operation.name) for device in chosen]
-    for device, kernel in zip(chosen, kernels, strict=True):
-        require_memory(operation, device, kernel, snapshot, parameters)
+    for device in chosen:
+        require_memory(operation, device, snapshot, parameters)
 
-    views = wait_all([_held(device, snapshot, operation, control) for device in chosen], control)
-    viewed = perf_counter()
-    num_units = operation.num_units(views[0])
+    launches = [partial(kernel.launch, control=control, **parameters) for kernel in kernels]
     if len(chosen) == 1:
-        queue = None
-        streams = [whole(num_units, control)]
+        finished = _run_alone(operation, chosen[0], snapshot, launches[0], control, progress)
     else:
-        queue = _queue(operation, chosen, views[0], num_units, shares, control)
-        streams = [queue.tasks(i) for i in range(len(chosen))]
-    busy = [0.0] * len(chosen)
-
-    def work(i: int) -> Any:
-        begun = perf_counter()
-        partial = kernels[i].launch(chosen[i], views[i], streams[i], control=control, **parameters)
-        busy[i] = perf_counter() - begun
-        return partial
-
-    futures = [device.submit(lambda i=i: work(i)) for i, device in enumerate(chosen)]  # type: ignore[misc]
-    partials = wait_all(futures, control, progress, num_units)
-    computed = perf_counter()
-    value = operation.combine(partials)
+        finished = _run_shared(operation, chosen, snapshot, launches, control, progress, shares)
+    combining = perf_counter()
+    value = operation.combine(finished.partials)
     ended = perf_counter()
-    units = [num_units] if queue is None else queue.units_done
-    if queue is not None:
-        _remember(operation, chosen, units, busy)
     return Outcome(
         value,
         Provenance(
@@ -93,12 +80,82 @@ def run(
             devices=tuple(device.name for device in chosen),
             method=method,
             seconds=ended - started,
-            steps={"view": viewed - started, "kernel": computed - viewed, "combine": ended - computed},
-            units=_by_name(chosen, units),
+            steps={"view": finished.view_seconds, "kernel": finished.kernel_seconds, "combine": ended - combining},
+            units=_by_name(chosen, finished.units),
             threads=settings().threads,
             notes=notes,
         ),
     )
+
+
+@dataclass(frozen=True)
+class _Finished:
+    partials: list[Any]
+    units: list[int]
+    view_seconds: float
+    kernel_seconds: float
+
+
+def _run_alone(
+    operation: Operation,
+    device: Device,
+    snapshot: Snapshot,
+    launch: Callable[..., Any],
+    control: Control,
+    progress: Progress | None,
+) -> _Finished:
+    """One device: everything is one task, and view and kernel are one trip to its worker."""
+    num_units = 0 if progress is None else _units_ahead(operation, snapshot)
+
+    def work() -> _Finished:
+        begun = perf_counter()
+        view = hold(device, snapshot, operation.view, control)
+        viewed = perf_counter()
+        units = operation.num_units(view)
+        result = launch(device, view, whole(units, control))
+        return _Finished([result], [units], viewed - begun, perf_counter() - viewed)
+
+    finished: _Finished = wait_all([device.submit(work)], control, progress, num_units)[0]
+    return finished
+
+
+def _run_shared(
+    operation: Operation,
+    devices: list[Device],
+    snapshot: Snapshot,
+    launches: Sequence[Callable[..., Any]],
+    control: Control,
+    progress: Progress | None,
+    shares: Shares,
+) -> _Finished:
+    """Several devices: each builds the view in its memory, then all take tasks from one queue."""
+    begun = perf_counter()
+    holds = [
+        device.submit(lambda device=device: hold(device, snapshot, operation.view, control))  # type: ignore[misc]
+        for device in devices
+    ]
+    views = wait_all(holds, control)
+    viewed = perf_counter()
+    num_units = operation.num_units(views[0])
+    queue = _queue(operation, devices, views[0], num_units, shares, control)
+    busy = [0.0] * len(devices)
+
+    def work(i: int) -> Any:
+        started = perf_counter()
+        result = launches[i](devices[i], views[i], queue.tasks(i))
+        busy[i] = perf_counter() - started
+        return result
+
+    futures = [device.submit(lambda i=i: work(i)) for i, device in enumerate(devices)]  # type: ignore[misc]
+    partials = wait_all(futures, control, progress, num_units)
+    _remember(operation, devices, queue.units_done, busy)
+    return _Finished(partials, queue.units_done, viewed - begun, perf_counter() - viewed)
+
+
+def _units_ahead(operation: Operation, snapshot: Snapshot) -> int:
+    """How many units a run will have, before the view is there: an oriented view has each edge once."""
+    shape = shape_of(snapshot)
+    return shape["num_vertices"] if operation.unit == "vertex" else shape["num_edges"]
 
 
 def shape_of(snapshot: Snapshot) -> dict[str, int]:
@@ -122,21 +179,18 @@ def memory_needed(operation: Operation, device: Device, snapshot: Snapshot, para
     return needed
 
 
-def require_memory(
-    operation: Operation, device: Device, kernel: Any, snapshot: Snapshot, parameters: Mapping[str, Any]
-) -> None:
+def require_memory(operation: Operation, device: Device, snapshot: Snapshot, parameters: Mapping[str, Any]) -> None:
+    """Raise DeviceMemoryError, with the bytes needed and free, before anything is launched."""
     needed = memory_needed(operation, device, snapshot, parameters)
     limit = settings().memory_limit
+    if limit is None and needed < _WORTH_ASKING:
+        return
     free = device.memory().free if limit is None else min(limit, device.memory().free)
     if needed > free:
         raise DeviceMemoryError(
             f"{operation.name} needs {needed:,} bytes on {device.name}, {free:,} are free; "
             "use another device, fewer threads or raise memory_limit"
         )
-
-
-def _held(device: Device, snapshot: Snapshot, operation: Operation, control: Control) -> Any:
-    return device.submit(lambda: hold(device, snapshot, operation.view, control))
 
 
 def _queue(

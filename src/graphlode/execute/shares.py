@@ -56,7 +56,8 @@ class ShareTable:
         return self._weights
 
     def counts(self) -> list[int]:
-        return np.bincount(self.owners, minlength=len(self._weights)).tolist()
+        counts: list[int] = np.bincount(self.owners, minlength=len(self._weights)).tolist()
+        return counts
 
     def owner(self, keys: AnyArray) -> Int64Array:
         """The owner of each key."""

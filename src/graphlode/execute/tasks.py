@@ -34,7 +34,7 @@ def cut_by_work(cumulative: Int64Array) -> Int64Array:
 class TaskQueue:
     def __init__(self, cuts: Int64Array, table: ShareTable, control: Control, *, steal: bool) -> None:
         self._cuts = cuts
-        self._left = [table.slots(device).tolist() for device in range(len(table.weights))]
+        self._left: list[list[int]] = [table.slots(device).tolist() for device in range(len(table.weights))]
         self._control = control
         self._steal = steal
         self._lock = Lock()

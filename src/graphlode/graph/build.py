@@ -15,7 +15,6 @@ from graphlode.types import AnyArray, FloatArray, Int64Array, vertex_dtype
 
 if TYPE_CHECKING:
     import networkx
-    import scipy.sparse
 
 
 def from_edges(
@@ -101,10 +100,16 @@ def from_csr(
     """
     starts = _as_numpy(offsets, "offsets").astype(np.int64, copy=False)
     heads = _ids(neighbors, "neighbors")
-    if starts.ndim != 1 or starts.size == 0 or starts[0] != 0 or starts[-1] != heads.size or (np.diff(starts) < 0).any():
+    if (
+        starts.ndim != 1
+        or starts.size == 0
+        or starts[0] != 0
+        or starts[-1] != heads.size
+        or (np.diff(starts) < 0).any()
+    ):
         raise InputError(f"offsets must rise from 0 to the number of neighbors ({heads.size})")
     n = starts.size - 1
-    if heads.size and not (0 <= int(heads.min()) and int(heads.max()) < n):
+    if heads.size and not (int(heads.min()) >= 0 and int(heads.max()) < n):
         raise InputError(f"neighbors must lie in 0 .. {n - 1}, got {int(heads.min())} .. {int(heads.max())}")
     names = _names(ids, n)
     heads = heads.astype(vertex_dtype(n), copy=False)
@@ -113,11 +118,10 @@ def from_csr(
         provenance = GraphProvenance(source=source, edges_given=heads.size if directed else heads.size // 2)
         return Graph(starts, heads, directed=directed, ids=names, provenance=provenance)
     graph = from_edges(tails, heads, num_vertices=n, directed=directed, weights=weights, source=source)
-    graph._ids = names
-    return graph
+    return graph.renamed(names)
 
 
-def from_scipy(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix, *, directed: bool = False) -> Graph:
+def from_scipy(matrix: Any, *, directed: bool = False) -> Graph:
     """A simple graph from a square sparse matrix; entry (i, j) is an edge from i to j, also when its value is 0.
 
     Values other than 1 are kept as weights.
@@ -167,9 +171,7 @@ def from_networkx(graph: networkx.Graph, *, weight: str | None = "weight") -> Gr
         weights=weights,
         source="networkx graph",
     )
-    if whole and order != list(range(len(order))):
-        made._ids = _names(order, len(order))
-    return made
+    return made.renamed(_names(order, len(order))) if whole else made
 
 
 def _as_numpy(values: Any, name: str) -> AnyArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -50,15 +51,15 @@ class Graph:
         provenance: GraphProvenance | None = None,
         version: int = 0,
     ) -> None:
-        self._offsets = _frozen(offsets)
-        self._neighbors = _frozen(neighbors)
-        self._ids = None if ids is None else _frozen(ids)
+        self._offsets: Int64Array = _frozen(offsets)
+        self._neighbors: VertexArray = _frozen(neighbors)
+        self._ids: Int64Array | None = None if ids is None else _frozen(ids)
         self._directed = directed
-        self._weights = None if weights is None else _frozen(weights)
-        self._times = None if times is None else _frozen(times)
+        self._weights: FloatArray | None = None if weights is None else _frozen(weights)
+        self._times: Int64Array | None = None if times is None else _frozen(times)
         self._provenance = provenance or GraphProvenance()
         self._version = version
-        self._held: dict[tuple[str, View], Any] = {}
+        self._held: dict[tuple[str, View], Future[Any]] = {}
 
     # What it is
 
@@ -87,7 +88,10 @@ class Graph:
     @cached_property
     def ids(self) -> Int64Array:
         """The original id of each vertex, ascending."""
-        return _frozen(np.arange(self.num_vertices, dtype=np.int64)) if self._ids is None else self._ids
+        if self._ids is not None:
+            return self._ids
+        positions: Int64Array = _frozen(np.arange(self.num_vertices, dtype=np.int64))
+        return positions
 
     @property
     def csr(self) -> tuple[Int64Array, VertexArray]:
@@ -162,6 +166,19 @@ class Graph:
         """The undirected form; the graph itself if it is undirected."""
         return self._undirected_form if self._directed else self
 
+    def renamed(self, ids: Int64Array | None) -> Graph:
+        """The same graph with other original ids (ascending); None: the positions."""
+        return Graph(
+            self._offsets,
+            self._neighbors,
+            directed=self._directed,
+            ids=ids,
+            weights=self._weights,
+            times=self._times,
+            provenance=self._provenance,
+            version=self._version,
+        )
+
     def to_scipy(self) -> scipy.sparse.csr_array:
         """The adjacency matrix in CSR form; entries are the weights, or 1."""
         import scipy.sparse
@@ -185,10 +202,7 @@ class Graph:
 
     def view(self, view: View) -> Mapping[str, AnyArray]:
         """The arrays of a view in host memory, built on the CPU when first asked for."""
-        found = self._held.get((cpu().space, view))
-        if found is None:
-            found = call(lambda control: hold(cpu(), self, view, control))
-        arrays: Mapping[str, AnyArray] = found
+        arrays: Mapping[str, AnyArray] = call(lambda control: hold(cpu(), self, view, control))
         return arrays
 
     # For execution
@@ -198,7 +212,7 @@ class Graph:
         return {"offsets": self._offsets, "neighbors": self._neighbors}
 
     @property
-    def held(self) -> dict[tuple[str, View], Any]:
+    def held(self) -> dict[tuple[str, View], Future[Any]]:
         """What devices keep of this graph, by memory space and view."""
         return self._held
 
@@ -243,8 +257,8 @@ class Graph:
     @cached_property
     def _tails(self) -> VertexArray:
         counts = np.diff(self._offsets)
-        tails: VertexArray = np.repeat(np.arange(self.num_vertices, dtype=self._neighbors.dtype), counts)
-        return tails
+        positions: AnyArray = np.arange(self.num_vertices, dtype=self._neighbors.dtype)
+        return np.repeat(positions, counts)
 
     @cached_property
     def _edge_arrays(self) -> tuple[VertexArray, VertexArray]:
@@ -270,10 +284,10 @@ class Graph:
     def _undirected_form(self) -> Graph:
         from graphlode.graph.build import from_edges
 
-        graph = from_edges(self._tails, self._neighbors, num_vertices=self.num_vertices, source=self._provenance.source)
-        graph._ids = self._ids
+        source = self._provenance.source
+        graph = from_edges(self._tails, self._neighbors, num_vertices=self.num_vertices, source=source)
         graph._version = self._version
-        return graph
+        return graph.renamed(self._ids)
 
     def _position(self, vertex: int, indices: bool) -> int:
         if not indices:

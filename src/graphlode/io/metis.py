@@ -29,10 +29,10 @@ def read_metis(text: Text, request: Request) -> EdgeList:
     if vertices > body.size + 1:
         raise InputError(f"line {number}: {vertices} vertices are announced, the file is too short for as many lines")
     kind = request.kind(mark) if weighted else None
-    offsets, neighbors, values = parse_adjacency(
+    offsets, neighbors, values, symmetric = parse_adjacency(
         body, vertices, kind, skipped=skipped, weighted=weighted, first_line=number + 1, control=request.control
     )
-    fault = _first_one_sided(offsets, neighbors, values)
+    fault = None if symmetric else _first_one_sided(offsets, neighbors, values)
     if fault is not None:
         vertex, message = fault
         raise InputError(f"line {_line_of(body, vertex, number + 1)}: {message}")
@@ -74,7 +74,7 @@ def _first_one_sided(
         return None
     size = offsets.size - 1
     entries = scipy.sparse.csr_array((np.arange(neighbors.size), neighbors, offsets), shape=(size, size))
-    mirrored = entries.T.tocsr()  # by counting, not by sorting; its rows come out sorted
+    mirrored = entries.T.tocsr()  # its rows come out sorted
     forward = mirrored.T.tocsr()
     if np.array_equal(forward.indptr, mirrored.indptr) and np.array_equal(forward.indices, mirrored.indices):
         if values is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from graphlode.types import AnyArray, FloatArray, Int64Array
 
 
 def load_arrays(request: Request) -> dict[str, AnyArray]:
-    """All arrays of an archive."""
+    """All arrays of an .npz archive."""
     if request.path.is_dir():
         raise InputError("this is a directory, not a file")
     try:
@@ -34,45 +35,43 @@ def load_arrays(request: Request) -> dict[str, AnyArray]:
 
 def read_npz(request: Request) -> EdgeList:
     arrays = load_arrays(request)
-    if is_own(arrays):
-        return _from_own(arrays, request)
-    return _from_scipy(arrays, request)
+    if not is_own(arrays):
+        return _from_scipy(arrays, request)
+    edges = own_edges(arrays, request)
+    ids = own_ids(arrays)
+    return edges if ids is None else replace(edges, src=ids[edges.src], dst=ids[edges.dst], num_vertices=None)
 
 
 def is_own(arrays: Mapping[str, AnyArray]) -> bool:
     return {"offsets", "neighbors", "directed"} <= arrays.keys()
 
 
-def own_values(arrays: Mapping[str, AnyArray], request: Request) -> dict[str, Any]:
-    """Weights and times of graphlode's own archive, one per edge, as far as they are asked for."""
-    found: dict[str, Any] = {}
-    for name, dtype, kinds in (("weights", np.float64, "f"), ("times", np.int64, "i")):
-        if name not in arrays or request.values not in ("auto", name):
-            continue
-        array = arrays[name]
-        if array.ndim != 1 or array.dtype.kind not in kinds or not np.isfinite(array).all():
-            raise InputError(f"the array {name} must hold one finite number per edge")
-        found[name] = array.astype(dtype, copy=False)
-    return found
-
-
-def _from_own(arrays: Mapping[str, AnyArray], request: Request) -> EdgeList:
+def own_edges(arrays: Mapping[str, AnyArray], request: Request) -> EdgeList:
+    """The edges of graphlode's own archive, as positions of vertices; an undirected edge once."""
     directed = bool(arrays["directed"])
     tails, heads = _rows(arrays["offsets"], arrays["neighbors"], None)
-    size = arrays["offsets"].size - 1
     if not directed:
         once = tails < heads
         tails, heads = tails[once], heads[once]
-    values = own_values(arrays, request)
-    if any(array.size != tails.size for array in values.values()):
-        raise InputError(f"weights and times must have one value per edge ({tails.size})")
-    ids = arrays.get("ids")
-    if ids is None:
-        return EdgeList(tails, heads, num_vertices=size, directed=directed, **values)
-    if ids.shape != (size,) or ids.dtype.kind not in "iu":
-        raise InputError(f"the array ids must name the {size} vertices by integers")
-    names = ids.astype(np.int64, copy=False)
-    return EdgeList(names[tails], names[heads], directed=directed, **values)
+    values: dict[str, Any] = {}
+    for name, dtype, kind in (("weights", np.float64, "f"), ("times", np.int64, "i")):
+        if name not in arrays or request.values not in ("auto", name):
+            continue
+        array = arrays[name]
+        if array.shape != tails.shape or array.dtype.kind != kind or not np.isfinite(array).all():
+            raise InputError(f"the array {name} must have one finite number per edge ({tails.size})")
+        values[name] = array.astype(dtype, copy=False)
+    return EdgeList(tails, heads, num_vertices=arrays["offsets"].size - 1, directed=directed, **values)
+
+
+def own_ids(arrays: Mapping[str, AnyArray]) -> Int64Array | None:
+    """The original ids in graphlode's own archive; None if they are the positions."""
+    if "ids" not in arrays:
+        return None
+    ids, size = arrays["ids"], arrays["offsets"].size - 1
+    if ids.shape != (size,) or ids.dtype != np.int64 or (ids[1:] <= ids[:-1]).any():
+        raise InputError(f"the array ids must name the {size} vertices by ascending 64-bit integers")
+    return ids
 
 
 def _from_scipy(arrays: Mapping[str, AnyArray], request: Request) -> EdgeList:
@@ -119,7 +118,7 @@ def _rows(offsets: AnyArray, neighbors: AnyArray, size: int | None) -> tuple[Int
     shaped = offsets.ndim == 1 and neighbors.ndim == 1 and offsets.size > 0 and size in (None, offsets.size - 1)
     if not (integers and shaped):
         raise InputError("the rows must be described by two arrays of integers, one offset more than there are rows")
-    counts = np.diff(offsets.astype(np.int64, copy=False))
+    counts: Int64Array = np.diff(offsets.astype(np.int64, copy=False))
     if offsets[0] != 0 or offsets[-1] != neighbors.size or (counts < 0).any():
         raise InputError(f"offsets must rise from 0 to the number of entries ({neighbors.size})")
     tails = np.repeat(np.arange(counts.size, dtype=np.int64), counts)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from graphlode.control import Control
-from graphlode.errors import InputError
-from graphlode.graph.build import from_csr, from_edges
+from graphlode.graph.build import from_edges
 from graphlode.graph.graph import Graph
 from graphlode.io.edges import EdgeList, read_edges
 from graphlode.io.formats import Format, file_kind
-from graphlode.io.npz import is_own, load_arrays, own_values
+from graphlode.io.npz import is_own, load_arrays, own_edges, own_ids
 from graphlode.io.request import Request, Values, named_errors
 
 
@@ -53,19 +53,24 @@ def read(
         if own is not None:
             return own
     edges = read_edges(file, format=format, values=values)
+    size = edges.num_vertices if num_vertices is None else num_vertices
+    with named_errors(file):
+        return _build(replace(edges, num_vertices=size), directed)
+
+
+def _build(edges: EdgeList, directed: bool | None) -> Graph:
     wanted = bool(edges.directed) if directed is None else directed
     if wanted and edges.directed is False:
         edges = _both_directions(edges)
-    with named_errors(file):
-        return from_edges(
-            edges.src,
-            edges.dst,
-            num_vertices=edges.num_vertices if num_vertices is None else num_vertices,
-            directed=wanted,
-            weights=edges.weights,
-            times=edges.times,
-            source=edges.source,
-        )
+    return from_edges(
+        edges.src,
+        edges.dst,
+        num_vertices=edges.num_vertices,
+        directed=wanted,
+        weights=edges.weights,
+        times=edges.times,
+        source=edges.source,
+    )
 
 
 def _read_own(path: Path, directed: bool | None, values: Values | None) -> Graph | None:
@@ -73,30 +78,21 @@ def _read_own(path: Path, directed: bool | None, values: Values | None) -> Graph
     request = Request(path, values, "", Control())
     with named_errors(path):
         arrays = load_arrays(request)
-        if not is_own(arrays) or (directed is not None and directed != bool(arrays["directed"])):
+        if not is_own(arrays):
             return None
-        graph = from_csr(
-            arrays["offsets"],
-            arrays["neighbors"],
-            directed=bool(arrays["directed"]),
-            ids=arrays.get("ids"),
-            source=str(path),
-        )
-        if not np.array_equal(graph.csr[0], arrays["offsets"]):
-            raise InputError("the rows are not those of a simple graph")
-        found = own_values(arrays, request)
-        if any(array.size != graph.num_edges for array in found.values()):
-            raise InputError(f"weights and times must have one value per edge ({graph.num_edges})")
-    if not found:
+        graph = _build(replace(own_edges(arrays, request), source=str(path)), directed)
+        ids = own_ids(arrays)
+    if ids is None:
         return graph
     offsets, neighbors = graph.csr
     return Graph(
         offsets,
         neighbors,
         directed=graph.directed,
-        ids=graph.ids if "ids" in arrays else None,
+        ids=ids,
+        weights=graph.weights,
+        times=graph.times,
         provenance=graph.provenance,
-        **found,
     )
 
 

@@ -110,7 +110,7 @@ def open_packed(path: Path, compression: Compression | None) -> Any:
     if compression == "gzip":
         import gzip
 
-        return gzip.open(path, "wb", compresslevel=6)
+        return gzip.open(path, "wb", compresslevel=4)
     if compression == "bzip2":
         return bz2.open(path, "wb")
     if compression == "xz":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from graphlode.cpu.io.text import Layout, parse
 from graphlode.io.edge_list import EdgeList
 from graphlode.io.mark import Mark, parse_mark
@@ -21,6 +23,8 @@ def _read(text: Text, request: Request, layout: Layout) -> EdgeList:
     mark = _find_mark(text, request.comments)
     kind = request.kind(mark)
     src, dst, values = parse(text, layout, kind, control=request.control)
+    if mark.kind and kind and not src.size:
+        values = np.empty(0, np.float64 if kind == "weights" else np.int64)  # no line shows that there is a column
     size = trusted_size(mark.num_vertices, src, dst)
     return EdgeList(src, dst, num_vertices=size, directed=mark.directed, **as_values(values, kind))  # type: ignore[arg-type]
 

@@ -1,0 +1,18 @@
+"""Measuring: timers that keep all samples, peak memory, and the environment a number belongs to."""
+
+from graphlode.measure.environment import Commit, Environment, commit_of, environment
+from graphlode.measure.memory import PeakMemory
+from graphlode.measure.timing import Samples, Timer, Work, sample, sample_in_turn
+
+__all__ = [
+    "Commit",
+    "Environment",
+    "PeakMemory",
+    "Samples",
+    "Timer",
+    "Work",
+    "commit_of",
+    "environment",
+    "sample",
+    "sample_in_turn",
+]

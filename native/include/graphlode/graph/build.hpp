@@ -27,8 +27,8 @@ struct build_result {
   std::int64_t duplicates = 0;
 };
 
-// Self-loops and repeated edges are dropped and counted; rows come out sorted. Ids may be any integers when num_vertices
-// is -1. Throws input_error for an id outside 0 .. num_vertices - 1.
+// Self-loops and repeated edges are dropped and counted; rows come out sorted. Ids may be any integers when
+// num_vertices is -1. Throws input_error for an id outside 0 .. num_vertices - 1.
 template <class Id, class Vertex>
 build_result<Vertex> build(std::span<const Id> src, std::span<const Id> dst, const build_options& options,
                            const control& ctl);

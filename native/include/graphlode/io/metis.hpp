@@ -21,9 +21,12 @@ struct adjacency {
   buffer<std::int64_t> neighbors;  // 0-based, in the order of the file
   buffer<double> weights;          // empty unless kept
   buffer<std::int64_t> times;      // empty unless kept
+  bool symmetric = true;           // every edge is listed by both ends, with the same value
 };
 
-// Throws input_error "line N: ..." for the first malformed line; the first line of `text` has number `first_line`.
+// `symmetric` compares 64-bit fingerprints of the entries below and above the diagonal: false is certain, true is wrong
+// with a probability of 2^-64. Throws input_error "line N: ..." for the first malformed line; the first line of `text`
+// has number `first_line`.
 adjacency parse_adjacency(std::span<const char> text, const adjacency_layout& layout, std::int64_t first_line,
                           std::int64_t chunk_bytes, int threads, const control& ctl);
 

@@ -85,6 +85,8 @@ inline scanned scan_integer(const char*& p, const char* end, std::int64_t& value
   const char* digits = q;
   std::uint64_t magnitude = 0;
   bool overflow = false;
+  const char* safe = end - q > 18 ? q + 18 : end;  // as many digits cannot overflow
+  for (; q < safe && is_digit(*q); ++q) magnitude = magnitude * 10 + static_cast<std::uint64_t>(*q - '0');
   for (; q < end && is_digit(*q); ++q) {
     overflow |= __builtin_mul_overflow(magnitude, std::uint64_t{10}, &magnitude);
     overflow |= __builtin_add_overflow(magnitude, static_cast<std::uint64_t>(*q - '0'), &magnitude);

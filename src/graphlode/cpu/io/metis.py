@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,13 @@ from graphlode.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.io.text import CHUNK_BYTES, Kind, split_values
 from graphlode.types import FloatArray, Int64Array
+
+
+class Adjacency(NamedTuple):
+    offsets: Int64Array
+    neighbors: Int64Array  # 0-based, in the order of the file
+    values: FloatArray | Int64Array | None  # of each entry
+    symmetric: bool  # every edge is listed by both ends with the same value; false is certain, true all but certain
 
 
 def parse_adjacency(
@@ -23,12 +32,12 @@ def parse_adjacency(
     chunk_bytes: int | None = None,
     threads: int | None = None,
     control: Control | None = None,
-) -> tuple[Int64Array, Int64Array, FloatArray | Int64Array | None]:
-    """`offsets`, 0-based `neighbors` in the order of the file and the value of each entry.
+) -> Adjacency:
+    """The rows of a METIS file.
 
     Every line has `skipped` numbers about the vertex, then its neighbors, each followed by a value if `weighted`.
     """
-    found: tuple[Int64Array, Int64Array, FloatArray | Int64Array | None] = _native.parse_adjacency(
+    found = _native.parse_adjacency(
         text,
         num_vertices=num_vertices,
         skipped=skipped,
@@ -39,7 +48,7 @@ def parse_adjacency(
         threads=threads or settings().threads,
         control=(control or Control()).words,
     )
-    return found
+    return Adjacency(*found)
 
 
 def format_adjacency(offsets: Int64Array, neighbors: Int64Array, values: FloatArray | Int64Array | None) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import tempfile
@@ -21,8 +22,11 @@ from graphlode.errors import DeviceUnavailableError
 SIMT = Path(__file__).parent / "simt"
 
 # -fno-gnu-unique: each kernel keeps its own copy of the emulation's variables, whatever else is loaded.
+# -mno-red-zone: see simt/fiber.hpp.
 OPTIONS = (
-    "-std=c++20", "-O2", "-g1", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden", "-fno-gnu-unique", "-Wno-unknown-pragmas",
+    *("-std=c++20", "-O2", "-g1", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden", "-fno-gnu-unique"),
+    *(("-mno-red-zone",) if platform.machine() == "x86_64" else ()),
+    "-Wno-unknown-pragmas",
 )
 
 

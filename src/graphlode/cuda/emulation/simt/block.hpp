@@ -7,6 +7,7 @@
 #pragma once
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -96,7 +97,7 @@ class block_runner {
   // All threads of the block meet; the number of them that brought a true predicate.
   unsigned barrier(operation op, bool predicate, site where);
 
-  [[noreturn, gnu::format(printf, 2, 3)]] void fault(const char* format, ...);
+  [[noreturn, gnu::noinline, gnu::cold, gnu::format(printf, 2, 3)]] void fault(const char* format, ...);
   void finish_fiber();
 
  private:
@@ -105,8 +106,8 @@ class block_runner {
   void wake(fiber& sleeper);
   void continue_next();
   unsigned join(warp_state& warp, unsigned mask, operation op, site where);
-  [[noreturn]] void report_deadlock();
-  [[noreturn]] void report_exit(const fiber& gone, const fiber& waits);
+  [[noreturn, gnu::noinline, gnu::cold]] void report_deadlock();
+  [[noreturn, gnu::noinline, gnu::cold]] void report_exit(const fiber& gone, const fiber& waits);
 
   launch_state* launch_ = nullptr;
   uint3 block_{};
@@ -165,7 +166,7 @@ inline void block_runner::prepare(unsigned num_threads) {
     thread.index = {i % shape.x, i / shape.x % shape.y, i / (shape.x * shape.y)};
     thread.done = false;
     thread.waits_in = operation::none;
-    thread.suspended.start(thread.memory, fiber_main);
+    thread.suspended.start(thread.memory, i, fiber_main);
     ready_[i] = i;
   }
   ready_head_ = 0;
@@ -201,7 +202,7 @@ inline void block_runner::wake(fiber& sleeper) {
   ready_[at] = sleeper.linear;
 }
 
-inline void block_runner::continue_next() {
+[[gnu::always_inline]] inline void block_runner::continue_next() {
   fiber& from = *current_;
   current_ = &fibers_[ready_[ready_head_]];
   if (++ready_head_ == num_threads_) ready_head_ = 0;
@@ -209,7 +210,7 @@ inline void block_runner::continue_next() {
   from.suspended.switch_to(current_->suspended);
 }
 
-inline void block_runner::park(operation op, site where) {
+[[gnu::always_inline]] inline void block_runner::park(operation op, site where) {
   current_->waits_in = op;
   current_->waits_at = where;
   if (ready_size_ == 0) report_deadlock();
@@ -273,7 +274,7 @@ inline unsigned block_runner::join(warp_state& warp, unsigned mask, operation op
 }
 
 template <class Resolve>
-std::uint64_t block_runner::meet(operation op, unsigned mask, std::uint64_t value, int argument, site where,
+[[gnu::always_inline]] inline std::uint64_t block_runner::meet(operation op, unsigned mask, std::uint64_t value, int argument, site where,
                                  Resolve resolve) {
   fiber& me = *current_;
   warp_state& warp = warps_[me.linear / warp_size];

@@ -46,7 +46,7 @@ void for_each_lane(unsigned mask, Function function) {
 
 // Every lane gets the same result, folded from what all of them brought.
 template <class Fold>
-std::uint64_t meet_fold(operation op, unsigned mask, std::uint64_t value, site where, Fold fold) {
+[[gnu::always_inline]] inline std::uint64_t meet_fold(operation op, unsigned mask, std::uint64_t value, site where, Fold fold) {
   return active->meet(op, mask, value, 0, where, [fold](warp_state& warp, unsigned met) {
     std::uint64_t result = warp.lanes[std::countr_zero(met)].value;
     for_each_lane(met & (met - 1), [&](unsigned lane) { result = fold(result, warp.lanes[lane].value); });
@@ -54,7 +54,7 @@ std::uint64_t meet_fold(operation op, unsigned mask, std::uint64_t value, site w
   });
 }
 
-inline unsigned meet_ballot(operation op, unsigned mask, bool predicate, site where) {
+[[gnu::always_inline]] inline unsigned meet_ballot(operation op, unsigned mask, bool predicate, site where) {
   return static_cast<unsigned>(active->meet(op, mask, predicate, 0, where, [](warp_state& warp, unsigned met) {
     unsigned votes = 0;
     for_each_lane(met, [&](unsigned lane) { votes |= static_cast<unsigned>(warp.lanes[lane].value) << lane; });
@@ -65,7 +65,7 @@ inline unsigned meet_ballot(operation op, unsigned mask, bool predicate, site wh
 // Every lane reads the value of the lane it names. Reading a lane that does not take part is undefined on a GPU: here it
 // yields a pattern that stands out.
 template <register_type T>
-T meet_shuffle(operation op, unsigned mask, T value, unsigned source, site where) {
+[[gnu::always_inline]] inline T meet_shuffle(operation op, unsigned mask, T value, unsigned source, site where) {
   const auto resolve = [](warp_state& warp, unsigned met) {
     for_each_lane(met, [&](unsigned lane) {
       const auto from = static_cast<unsigned>(warp.lanes[lane].argument);

@@ -12,7 +12,8 @@
 #define __device__
 #define __host__
 #define __constant__ static const
-#define __shared__ static thread_local
+// `used` keeps the compiler from concluding that a variable which no code writes is zero.
+#define __shared__ static thread_local __attribute__((used))
 #define __launch_bounds__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))

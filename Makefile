@@ -1,0 +1,51 @@
+# Two commands matter: `make demo` and `make test`. Everything is installed into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+NATIVE := $(shell find native src/graphlode/cuda -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh')
+GPU_PYTHON ?= python3
+
+.PHONY: demo test gpu-test bench lint format clean
+
+demo: $(BIN)/python  ## install and run the main job on a bundled graph and a generated stream
+	$(PIP) install -q '.[plot]'
+	$(BIN)/graphlode demo
+
+test: install-dev lint  ## everything CI runs: lint, types, import layers, tests; no GPU needed
+	$(BIN)/python -m pytest -m "not gpu"
+
+lint: install-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(NATIVE)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(NATIVE)
+
+gpu-test:  ## the whole suite and the memory checker on a machine with a CUDA device and CuPy
+	$(GPU_PYTHON) -m pip install -q --no-build-isolation --no-deps .
+	GRAPHLODE_TEST_GPU=1 $(GPU_PYTHON) -m pytest tests/cuda tests/analytics tests/graph tests/flow
+	compute-sanitizer --tool memcheck --error-exitcode 1 $(GPU_PYTHON) -m pytest -q -m gpu tests/analytics/test_triangles.py
+	compute-sanitizer --tool racecheck --error-exitcode 1 $(GPU_PYTHON) -m pytest -q -m gpu tests/analytics/test_triangles.py
+
+bench: $(BIN)/python  ## measure, then write benchmarks/REPORT.md; real graphs are looked for in $$GRAPHLODE_DATA
+	$(PIP) install -q '.[arrow,plot,peers]'
+	$(BIN)/python -m benchmarks.run --all
+	$(BIN)/python -m benchmarks.report
+
+.PHONY: install-dev
+install-dev: $(BIN)/python
+	$(PIP) install -q '.[dev,arrow,plot]'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "graphlode needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV) || { echo "no venv module: install it first (on Debian: apt install python3-venv python3-dev)"; rm -rf $(VENV); exit 1; }
+	$(PIP) install -q --upgrade pip
+
+clean:
+	rm -rf $(VENV) build dist demo-output .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

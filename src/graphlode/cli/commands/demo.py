@@ -1,0 +1,117 @@
+"""`graphlode demo`: the main job on real graphs and on a stream, with tables and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from graphlode.cli.demo.real import GRAPHS, SHOWN, Mined, mine
+from graphlode.cli.demo.stream import Step, steps
+from graphlode.cli.numbers import count, duration, rate, real
+from graphlode.cli.options import AsJson, Device, Threads, devices_of, threads_set
+from graphlode.cli.output import write_json
+from graphlode.cli.progress import progress_bar
+from graphlode.errors import InputError
+
+_SEED = 1
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where plots go.")] = Path("demo-output"),
+    scale: Annotated[int, typer.Option("--scale", min=4, max=26, help="The stream has 2^scale vertices.")] = 15,
+    batches: Annotated[int, typer.Option("--batches", min=1, max=1000, help="How many batches it comes in.")] = 12,
+    device: Device = None,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:
+    """Mine bundled graphs and a generated stream; print tables, write plots."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out}: this is a file, but plots go to a folder")
+    devices = devices_of(device)
+    with threads_set(threads):
+        mine(GRAPHS[0], devices)  # loads what is loaded once, so that the first row tells the time of the work
+        mined = [mine(name, devices) for name in GRAPHS]
+        stream: list[Step] = []
+        with progress_bar("edges arrive", quiet=as_json) as progress:
+            for step in steps(scale, batches, seed=_SEED, devices=devices):
+                stream.append(step)
+                if progress is not None:
+                    progress(step.batch, batches)
+    shown = next(each for each in mined if each.name == SHOWN)
+    plots, note = _plots(out, shown, stream)
+    if as_json:
+        write_json(_document(mined, stream, plots, note))
+    else:
+        _show(mined, stream, scale, plots, note)
+
+
+def _plots(out: Path, mined: Mined, stream: Sequence[Step]) -> tuple[list[Path], str | None]:
+    from graphlode.cli.demo.plots import draw
+
+    try:
+        return draw(out, mined, stream), None
+    except ImportError:
+        return [], "plots need matplotlib: pip install graphlode[plot]"
+
+
+def _document(
+    mined: Sequence[Mined], stream: Sequence[Step], plots: Sequence[Path], note: str | None
+) -> dict[str, Any]:
+    graphs = [
+        {
+            "name": each.name,
+            "num_vertices": each.graph.num_vertices,
+            "num_edges": each.graph.num_edges,
+            "triangles": each.triangles,
+            "clustering": each.clustering,
+            "degeneracy": each.degeneracy,
+            "seconds": each.mine_seconds,
+        }
+        for each in mined
+    ]
+    steps = [asdict(step) for step in stream]
+    return {"command": "demo", "graphs": graphs, "stream": steps, "plots": [str(path) for path in plots], "note": note}
+
+
+def _show(mined: Sequence[Mined], stream: Sequence[Step], scale: int, plots: Sequence[Path], note: str | None) -> None:
+    from graphlode.cli.screen import Screen
+
+    screen = Screen()
+    columns = ["graph", "what", "vertices", "edges", "triangles", "clustering", "degeneracy", "time"]
+    rows = [
+        [
+            each.name,
+            each.about,
+            count(each.graph.num_vertices),
+            count(each.graph.num_edges),
+            count(each.triangles),
+            real(each.clustering),
+            count(each.degeneracy),
+            duration(each.mine_seconds),
+        ]
+        for each in mined
+    ]
+    screen.listing("Real graphs: triangles and cores", columns, rows, words=2)
+    columns = ["batch", "edges arrived", "distinct", "triangles", "build", "count", "edges handled"]
+    rows = [
+        [
+            count(step.batch),
+            count(step.arrived),
+            count(step.num_edges),
+            count(step.triangles),
+            duration(step.build_seconds),
+            duration(step.count_seconds),
+            rate(step.edges_per_second),
+        ]
+        for step in stream
+    ]
+    title = f"A stream of edges (R-MAT, {count(2**scale)} vertices): exact triangles after every batch"
+    screen.listing(title, columns, rows)
+    for path in plots:
+        screen.line(f"plot written to {path}")
+    if note is not None:
+        screen.line(note)

@@ -1,0 +1,104 @@
+"""`graphlode generate`: a graph made from a few numbers, into a file.
+
+Which options a kind takes, and which of them it needs, is read off the signature of its function.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any, Literal, cast, get_args
+
+import typer
+
+from graphlode import generate as generators
+from graphlode.cli.load import Loaded
+from graphlode.cli.numbers import count, duration, size
+from graphlode.cli.options import AsJson, Threads, threads_set
+from graphlode.cli.output import write_json
+from graphlode.cli.progress import spinner
+from graphlode.errors import InputError
+from graphlode.graph.graph import Graph
+from graphlode.io import write
+from graphlode.io.formats import Format, file_kind
+
+Kind = Literal[
+    "rmat", "kronecker", "erdos_renyi", "barabasi_albert", "planted_clique", "complete", "cycle", "star", "path", "grid"
+]
+KINDS: dict[str, Callable[..., Graph]] = {name: getattr(generators, name) for name in get_args(Kind)}
+
+Whole = int | None
+Real = float | None
+
+
+def generate(
+    kind: Annotated[Kind, typer.Argument(metavar="KIND", help=", ".join(KINDS), show_default=False)],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
+    scale: Annotated[Whole, typer.Option(help="rmat, kronecker: 2^scale vertices.")] = None,
+    edge_factor: Annotated[Whole, typer.Option(help="rmat, kronecker: drawn edges per vertex.")] = None,
+    a: Annotated[Real, typer.Option("-a", help="rmat, kronecker: weight of the first quadrant.")] = None,
+    b: Annotated[Real, typer.Option("-b", help="... of the second.")] = None,
+    c: Annotated[Real, typer.Option("-c", help="... of the third.")] = None,
+    n: Annotated[Whole, typer.Option("-n", help="Number of vertices (star: leaves).")] = None,
+    m: Annotated[Whole, typer.Option("-m", help="erdos_renyi: edges; barabasi_albert: edges per new vertex.")] = None,
+    p: Annotated[Real, typer.Option("-p", help="erdos_renyi, planted_clique: probability of an edge.")] = None,
+    k: Annotated[Whole, typer.Option("-k", help="planted_clique: vertices of the clique.")] = None,
+    rows: Annotated[Whole, typer.Option(help="grid")] = None,
+    columns: Annotated[Whole, typer.Option(help="grid")] = None,
+    seed: Annotated[Whole, typer.Option(help="Random kinds: same seed, same graph.")] = None,
+    directed: Annotated[bool | None, typer.Option("--directed", help="rmat, kronecker, erdos_renyi")] = None,
+    format: Annotated[str | None, typer.Option("--format", help="Format of OUT, if its suffix does not tell.")] = None,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a graph and write it to a file."""
+    options = {
+        "scale": scale, "edge_factor": edge_factor, "a": a, "b": b, "c": c, "n": n, "m": m, "p": p, "k": k,
+        "rows": rows, "columns": columns, "seed": seed, "directed": directed,
+    }  # fmt: skip
+    arguments = checked(kind, {name: value for name, value in options.items() if value is not None})
+    out_kind = file_kind(out, format).format
+    started = perf_counter()
+    with threads_set(threads), spinner(f"making {kind}", quiet=as_json):
+        graph = KINDS[kind](**arguments)
+        made = perf_counter()
+        write(graph, out, format=cast(Format, out_kind))
+    ended = perf_counter()
+    written = out.stat().st_size if out.is_file() else None
+    seconds = {"generate_seconds": made - started, "write_seconds": ended - made}
+    if as_json:
+        facts = Loaded(graph, graph.provenance.source, written, made - started).facts()
+        write_json({"command": "generate", "graph": facts, "out": str(out), "file_bytes": written, **seconds})
+        return
+    from graphlode.cli.screen import Screen
+
+    lines = [
+        ("vertices", count(graph.num_vertices)),
+        ("edges", count(graph.num_edges)),
+        ("made in", duration(seconds["generate_seconds"])),
+        (
+            "written to",
+            str(out) if written is None else f"{out}, {size(written)} in {duration(seconds['write_seconds'])}",
+        ),
+    ]
+    Screen().facts(graph.provenance.source, lines)
+
+
+def checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The given options if they are the ones that the kind takes; an InputError says what is wrong otherwise."""
+    parameters = inspect.signature(KINDS[kind]).parameters
+    takes = ", ".join(map(flag, parameters))
+    for name in given:
+        if name not in parameters:
+            raise InputError(f"{kind} does not take {flag(name)}; it takes {takes}")
+    for name, parameter in parameters.items():
+        if parameter.default is parameter.empty and name not in given:
+            raise InputError(f"{kind} needs {flag(name)}; it takes {takes}")
+    return given
+
+
+def flag(name: str) -> str:
+    """The option for a parameter."""
+    return f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"

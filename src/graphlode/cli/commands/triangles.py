@@ -1,0 +1,103 @@
+"""`graphlode triangles`: how many, in all and at each vertex or edge."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import typer
+
+from graphlode.analytics.triangles import TriangleCount, count_triangles
+from graphlode.cli.load import load
+from graphlode.cli.numbers import count
+from graphlode.cli.options import (
+    DEFAULT_TOP,
+    AsJson,
+    Device,
+    Directed,
+    File,
+    Format,
+    Out,
+    Threads,
+    Top,
+    devices_of,
+    threads_set,
+)
+from graphlode.cli.output import check_out, write_json, write_table
+from graphlode.cli.progress import progress_bar
+from graphlode.errors import InputError
+from graphlode.graph.graph import Graph
+from graphlode.types import AnyArray
+
+By = Annotated[Literal["vertex", "edge"] | None, typer.Option("--by", help="Also count at each vertex or edge.")]
+
+
+def triangles(
+    file: File,
+    by: By = None,
+    top: Top = None,
+    out: Out = None,
+    device: Device = None,
+    directed: Directed = None,
+    format: Format = None,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count triangles exactly."""
+    if by is None and (top is not None or out is not None):
+        raise InputError("--top and --out need --by vertex or --by edge")
+    check_out(out)
+    with threads_set(threads):
+        loaded = load(file, format=format, directed=directed, quiet=as_json)
+        with progress_bar("counting triangles", quiet=as_json) as progress:
+            result = count_triangles(loaded.graph, by=by, devices=devices_of(device), progress=progress)
+    columns = _columns(loaded.graph, result)
+    if out is not None:
+        write_table(out, columns)
+    document: dict[str, Any] = {"command": "triangles", "graph": loaded.facts(), "total": result.total}
+    if by is not None:
+        document |= {"by": by, "top": _largest(columns, DEFAULT_TOP if top is None else top)}
+    if out is not None:
+        document["out"] = str(out)
+    document["provenance"] = result.provenance.to_dict()
+    if as_json:
+        write_json(document)
+    else:
+        _show(document, result)
+
+
+def _columns(graph: Graph, result: TriangleCount) -> dict[str, AnyArray]:
+    """One row per vertex or edge, by name of the column; nothing if only the total was asked for."""
+    if result.by_vertex is not None:
+        return {"vertex": graph.ids, "triangles": result.by_vertex}
+    if result.by_edge is not None:
+        edges = graph.undirected().edges()
+        return {"u": edges[:, 0], "v": edges[:, 1], "triangles": result.by_edge}
+    return {}
+
+
+def _largest(columns: dict[str, AnyArray], top: int) -> list[dict[str, int]]:
+    """The rows with the most triangles, most first, ties in the order of the graph."""
+    rows = np.argsort(-columns["triangles"], kind="stable")[:top].tolist()
+    return [{name: int(column[row]) for name, column in columns.items()} for row in rows]
+
+
+def _show(document: dict[str, Any], result: TriangleCount) -> None:
+    from graphlode.cli.screen import BOLD, Screen, how
+
+    screen = Screen()
+    graph = document["graph"]
+    rows = [
+        ("vertices", count(graph["num_vertices"])),
+        ("edges", count(graph["num_edges"])),
+        ("triangles", count(result.total), BOLD),
+        ("counted in", how(result.provenance)),
+    ]
+    if "out" in document:
+        rows.append(("written to", document["out"]))
+    screen.facts(graph["name"], rows)
+    if document.get("top"):
+        names = list(document["top"][0])
+        # Ids are names: no separators between their digits.
+        lines = [[*map(str, list(row.values())[:-1]), count(row["triangles"])] for row in document["top"]]
+        screen.listing(f"most triangles by {document['by']}", names, lines)

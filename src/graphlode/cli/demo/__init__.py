@@ -1,0 +1,1 @@
+"""The demonstration behind `graphlode demo`: real graphs, a stream, plots."""

@@ -1,0 +1,54 @@
+"""From a FILE argument to a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any, cast
+
+from graphlode.cli.progress import spinner
+from graphlode.datasets import dataset, dataset_names, dataset_path
+from graphlode.errors import InputError
+from graphlode.graph.graph import Graph
+from graphlode.io import read
+from graphlode.io.formats import Format
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A graph, the name it was asked for by, and what reading it took."""
+
+    graph: Graph
+    name: str
+    file_bytes: int | None  # None: not a regular file
+    seconds: float
+
+    def facts(self) -> dict[str, Any]:
+        """The part of a JSON document that says which graph this is about."""
+        graph = self.graph
+        return {
+            "name": self.name,
+            "num_vertices": graph.num_vertices,
+            "num_edges": graph.num_edges,
+            "directed": graph.directed,
+        }
+
+
+def load(file: str, *, format: str | None = None, directed: bool | None = None, quiet: bool = False) -> Loaded:
+    """Read FILE: a path if there is one of that name, else a bundled graph; `-` is standard input as text."""
+    path = Path("/dev/stdin" if file == "-" else file)
+    bundled = file in dataset_names() and not path.exists()
+    if not bundled and not path.exists():
+        raise InputError(f"{file}: no such file; bundled graphs are {', '.join(dataset_names())}")
+    if file == "-":
+        format = format or "text"
+    started = perf_counter()
+    with spinner(f"reading {file}", quiet=quiet):
+        if bundled:
+            graph = dataset(file, directed=directed)
+            path = dataset_path(file)
+        else:
+            graph = read(path, format=cast(Format | None, format), directed=directed)
+    seconds = perf_counter() - started
+    return Loaded(graph, file, path.stat().st_size if path.is_file() else None, seconds)

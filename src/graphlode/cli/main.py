@@ -1,0 +1,64 @@
+"""From an argument list to an exit status: 0 done, 2 the caller can fix it (one line on stderr), 130 interrupted.
+
+Anything else that escapes is a fault of graphlode itself and shows its traceback.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+
+from graphlode.errors import GraphlodeError
+
+_FIXABLE = 2
+_INTERRUPTED = 130
+
+
+def main() -> None:
+    """The `graphlode` program."""
+    # A reader that goes away (`graphlode ... | head`) ends this program silently, as it ends every other one.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    status = run(sys.argv[1:])
+    sys.stdout.flush()
+    sys.exit(status)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command in this process and return its exit status. `--traceback` lets errors through."""
+    import typer
+
+    from graphlode.cli.app import app
+
+    usage_errors = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
+    command = typer.main.get_command(app)
+    try:
+        status = command.main(list(arguments), prog_name="graphlode", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        status = _INTERRUPTED
+    except usage_errors as error:
+        return _fail(error.format_message())  # type: ignore[attr-defined]
+    except (GraphlodeError, OSError, MemoryError) as error:
+        if "--traceback" in arguments:
+            raise
+        return _fail(_message(error))
+    if status == _INTERRUPTED:
+        sys.stderr.write("graphlode: interrupted\n")
+    return int(status or 0)
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return f"{error.filename}: no such file or directory"
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror.lower()}"
+    if isinstance(error, MemoryError) and not isinstance(error, GraphlodeError):
+        return f"out of memory: {error}" if str(error) else "out of memory"
+    return str(error) or type(error).__name__
+
+
+def _fail(message: str) -> int:
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    more = " (--traceback shows the rest)" if len(lines) > 1 else ""
+    sys.stderr.write(f"graphlode: error: {lines[0] if lines else 'unknown'}{more}\n")
+    return _FIXABLE

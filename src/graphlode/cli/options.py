@@ -1,0 +1,65 @@
+"""Arguments and options that several commands share, and what they mean to the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphlode.config import configure
+from graphlode.datasets import dataset_names
+from graphlode.execute.devices import Devices
+
+
+def _complete_file(incomplete: str) -> list[str]:
+    folder = Path(incomplete).parent if not incomplete.endswith("/") else Path(incomplete)
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    paths = [f"{path}/" if path.is_dir() else str(path) for path in found]
+    return [name for name in (*dataset_names(), *paths) if name.startswith(incomplete)]
+
+
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A file, - for standard input, or a bundled graph such as karate.",
+        autocompletion=_complete_file,
+        show_default=False,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help="text, csv, mtx, metis, gr, npz or parquet, if the suffix does not tell."),
+]
+Directed = Annotated[
+    bool | None,
+    typer.Option(
+        "--directed/--undirected", help="How to read the file.", show_default="what the file says, else undirected"
+    ),
+]
+Threads = Annotated[int | None, typer.Option("--threads", min=1, help="CPU threads.", show_default="all cores")]
+Device = Annotated[
+    list[str] | None,
+    typer.Option("--device", help="cpu, cuda:0, ...; several by commas or by repeating.", show_default="auto"),
+]
+Top = Annotated[int | None, typer.Option("--top", min=0, help="How many of the largest to show.", show_default="10")]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write all values there (.csv, .tsv, .npz or .parquet).")
+]
+
+DEFAULT_TOP = 10
+
+
+def devices_of(given: list[str] | None) -> Devices:
+    """What `devices=` takes, from a list in which a name may also be several names with commas."""
+    return "auto" if not given else [name.strip() for each in given for name in each.split(",")]
+
+
+@contextmanager
+def threads_set(threads: int | None) -> Iterator[None]:
+    with configure(threads=threads):
+        yield

@@ -1,0 +1,67 @@
+"""What commands leave behind: a JSON object on stdout, or a file with one row per vertex or edge."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphlode.errors import InputError, UnsupportedError
+from graphlode.types import AnyArray
+
+_ROWS = 1 << 16
+_SUFFIXES = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+
+
+def write_json(document: Mapping[str, Any]) -> None:
+    """One object on one line; numpy numbers become plain ones."""
+    sys.stdout.write(json.dumps(document, default=_plain) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{type(value)!r} has no JSON form")
+
+
+def check_out(path: Path | None) -> None:
+    """Complain about an output file before any work is done for it."""
+    if path is None:
+        return
+    if path.suffix.lower() not in (*_SUFFIXES, ".npz", ".parquet"):
+        raise InputError(f"{path}: the suffix must be one of {', '.join(_SUFFIXES)}, .npz, .parquet")
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError(f"{path}: {'this is a folder' if path.is_dir() else 'there is no such folder'}")
+
+
+def write_table(path: Path, columns: Mapping[str, AnyArray]) -> None:
+    """Columns of equal length into a file whose suffix says how."""
+    suffix = path.suffix.lower()
+    if suffix == ".npz":
+        np.savez_compressed(path, **columns)  # type: ignore[arg-type]
+    elif suffix == ".parquet":
+        _write_parquet(path, columns)
+    else:
+        with path.open("w", encoding="ascii") as file:
+            file.writelines(_lines(columns, _SUFFIXES[suffix]))
+
+
+def _lines(columns: Mapping[str, AnyArray], separator: str) -> Iterator[str]:
+    yield separator.join(columns) + "\n"
+    length = min((column.size for column in columns.values()), default=0)
+    for begin in range(0, length, _ROWS):
+        parts = [column[begin : begin + _ROWS].tolist() for column in columns.values()]
+        yield from (separator.join(map(str, row)) + "\n" for row in zip(*parts, strict=True))
+
+
+def _write_parquet(path: Path, columns: Mapping[str, AnyArray]) -> None:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise UnsupportedError(f"{path}: writing Parquet needs pyarrow (pip install graphlode[arrow])") from None
+    pyarrow.parquet.write_table(pyarrow.table(dict(columns)), path)

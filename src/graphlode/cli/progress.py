@@ -1,0 +1,51 @@
+"""Progress for people: on stderr, and only if that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from graphlode.execute.wait import Progress
+
+
+def _watched(quiet: bool) -> bool:
+    return not quiet and sys.stderr.isatty()
+
+
+@contextmanager
+def progress_bar(label: str, *, quiet: bool) -> Iterator[Progress | None]:
+    """A callback for `progress=` that draws a bar, or None if nobody would see it. The bar goes away at the end."""
+    if not _watched(quiet):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(label, total=None)
+
+        def report(done: int, total: int) -> None:
+            bars.update(task, completed=done, total=total or None)
+
+        yield report
+
+
+@contextmanager
+def spinner(label: str, *, quiet: bool) -> Iterator[None]:
+    """A sign of life for work that cannot tell how far it is."""
+    if not _watched(quiet):
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(label):
+        yield

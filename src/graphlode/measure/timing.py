@@ -1,0 +1,103 @@
+"""Timing that keeps every sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+from typing import Any, Generic, TypeVar
+
+from graphlode.errors import InputError
+
+T = TypeVar("T")
+
+
+class Timer:
+    """Seconds spent in a `with` block.
+
+    >>> with Timer() as timer:
+    ...     total = sum(range(1000))
+    >>> timer.seconds > 0
+    True
+    """
+
+    seconds: float = 0.0
+
+    def __enter__(self) -> Timer:
+        self._start = perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds = perf_counter() - self._start
+
+
+@dataclass(frozen=True)
+class Samples(Generic[T]):
+    """The seconds of every repeat, in order, and what the last one returned."""
+
+    seconds: tuple[float, ...]
+    answer: T
+    warmup: int
+
+    @property
+    def median(self) -> float:
+        return median(self.seconds)
+
+    @property
+    def fastest(self) -> float:
+        return min(self.seconds)
+
+    @property
+    def slowest(self) -> float:
+        return max(self.seconds)
+
+
+@dataclass(frozen=True)
+class Work(Generic[T]):
+    """What is timed (`run`), what comes before each time (`setup`) and what looks at each answer (`check`)."""
+
+    run: Callable[[], T]
+    setup: Callable[[], object] | None = None
+    check: Callable[[T], object] | None = None
+
+
+def sample(
+    run: Callable[[], T],
+    *,
+    repeats: int = 5,
+    warmup: int = 1,
+    setup: Callable[[], object] | None = None,
+    check: Callable[[T], object] | None = None,
+) -> Samples[T]:
+    """Time `run()` `repeats` times after `warmup` untimed calls.
+
+    `setup()` runs before and `check(answer)` after every call, warm-up included, neither of them timed; an error that
+    `check` raises ends the measurement.
+    """
+    return sample_in_turn({"": Work(run, setup, check)}, repeats=repeats, warmup=warmup)[""]
+
+
+def sample_in_turn(works: Mapping[str, Work[Any]], *, repeats: int = 5, warmup: int = 1) -> dict[str, Samples[Any]]:
+    """Time several works in one run: each round calls every one of them once.
+
+    What changes on the machine during the run thus meets all of them alike.
+    """
+    if repeats < 1 or warmup < 0:
+        raise InputError(f"repeats must be at least 1 and warmup at least 0, got {repeats} and {warmup}")
+    seconds: dict[str, list[float]] = {name: [] for name in works}
+    answers: dict[str, Any] = {}
+    for turn in range(warmup + repeats):
+        for name, work in works.items():
+            if work.setup is not None:
+                work.setup()
+            answers.pop(name, None)  # the last answer must not occupy memory while the next is made
+            with Timer() as timer:
+                answer = work.run()
+            if work.check is not None:
+                work.check(answer)
+            if turn >= warmup:
+                seconds[name].append(timer.seconds)
+            answers[name] = answer
+            del answer
+    return {name: Samples(tuple(seconds[name]), answers[name], warmup) for name in works}
