@@ -55,11 +55,14 @@ def _from_environment() -> Settings:
     )
 
 
-_settings = _from_environment()
+_settings: Settings | None = None
 
 
 def settings() -> Settings:
     """The settings in force."""
+    global _settings
+    if _settings is None:
+        _settings = _from_environment()  # at first use: a bad variable must not break the import
     return _settings
 
 
@@ -79,7 +82,7 @@ def configure(
     4
     """
     global _settings
-    before = _settings
+    before = settings()
     given = {"threads": threads, "devices": devices, "memory_limit": memory_limit, "cache": cache}
     _settings = replace(before, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     try:

@@ -24,6 +24,10 @@ class Control:
     def advance(self, units: int) -> None:
         self.words[1] += units
 
+    def restart(self) -> None:
+        """Count from 0 again: building a view may have counted units of its own."""
+        self.words[1] = 0
+
     @property
     def done(self) -> int:
         return int(self.words[1])

@@ -10,6 +10,7 @@ import os
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
 from typing import Any
 
 _workers: weakref.WeakSet[Worker] = weakref.WeakSet()
@@ -19,15 +20,18 @@ class Worker:
     def __init__(self, name: str) -> None:
         self._name = name
         self._pool: ThreadPoolExecutor | None = None
+        self._starting = Lock()
         _workers.add(self)
 
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"graphlode-{self._name}")
-        return self._pool.submit(work)
+        with self._starting:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"graphlode-{self._name}")
+            return self._pool.submit(work)
 
     def forget_thread(self) -> None:
         self._pool = None
+        self._starting = Lock()  # the parent may have held the old one
 
 
 def _after_fork() -> None:

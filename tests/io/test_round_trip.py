@@ -193,8 +193,7 @@ def test_random_graphs(tmp_path, data, size, directed):
     vertex = st.integers(0, max(size - 1, 0))
     edges = data.draw(st.lists(st.tuples(vertex, vertex), max_size=80 if size else 0))
     weights = data.draw(
-        st.none()
-        | st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=len(edges), max_size=len(edges))
+        st.none() | st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=len(edges), max_size=len(edges))
     )
     src, dst = np.array(edges, np.int64).reshape(-1, 2).T
     graph = from_edges(src, dst, num_vertices=size, directed=directed, weights=weights)

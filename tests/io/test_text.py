@@ -172,7 +172,13 @@ def test_other_comment_characters(tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    ["1,2\n3,4\n", "src,dst\n1,2\n3,4\n", '# c\n"a","b"\n1 , 2\n 3,\t4', "Source,Target\r\n1,2\r\n3,4\r\n", "_u,_v\n1,2\n3,4"],
+    [
+        "1,2\n3,4\n",
+        "src,dst\n1,2\n3,4\n",
+        '# c\n"a","b"\n1 , 2\n 3,\t4',
+        "Source,Target\r\n1,2\r\n3,4\r\n",
+        "_u,_v\n1,2\n3,4",
+    ],
 )
 def test_csv_with_and_without_names(tmp_path, content):
     assert pairs(read_edges(put(tmp_path, content, "edges.csv"))) == [(1, 2), (3, 4)]
@@ -289,7 +295,9 @@ def test_random_weights_are_read_back_exactly(weights):
 def test_any_bytes_give_edges_or_an_input_error(content, chunk_bytes, comma):
     text = np.frombuffer(content, np.uint8)
     try:
-        src, dst, _ = parse(text, Layout(separator="," if comma else " "), "weights", threads=2, chunk_bytes=chunk_bytes)
+        src, dst, _ = parse(
+            text, Layout(separator="," if comma else " "), "weights", threads=2, chunk_bytes=chunk_bytes
+        )
     except InputError as error:
         assert str(error).startswith("line ")
         assert 1 <= int(str(error).split()[1].rstrip(":")) <= content.count(b"\n") + 1

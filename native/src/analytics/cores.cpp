@@ -16,9 +16,9 @@
 namespace graphlode::analytics {
 namespace {
 
-constexpr std::int64_t parallel_from_edges = 1 << 15;
-constexpr std::int64_t parallel_from_vertices = 1 << 16;
+constexpr std::int64_t parallel_from_edges = 1 << 17;  // below, waking the threads costs more than it saves
 constexpr std::int64_t grain = 512;
+constexpr std::int64_t rows_ahead = 4;
 
 template <class Vertex>
 class peeler {

@@ -48,6 +48,23 @@ class hub_rows {
   std::int64_t first_word(std::int64_t rank) const { return (rank - first_) / word_bits; }
   const std::uint64_t* row(std::int64_t rank) const { return bits_.data() + starts_[rank - first_]; }
 
+  // Where each bit row's word begins in the row of neighbors, so that a bit can be turned into an entry of the graph.
+  void count_before() {
+    before_ = buffer<std::int32_t>(bits_.size());
+    for (std::int64_t h = 0; h < num_hubs_; ++h) {
+      std::int32_t before = 0;
+      for (auto w = starts_[h]; w < starts_[h + 1]; ++w) {
+        before_[w] = before;
+        before += std::popcount(bits_[w]);
+      }
+    }
+  }
+  // The place in the neighbors of `rank` of the bit `bit` of word `word` of its bit row; after count_before().
+  std::int64_t place(std::int64_t rank, std::int64_t word, int bit) const {
+    const auto w = starts_[rank - first_] + word;
+    return before_[w] + std::popcount(bits_[w] & ((std::uint64_t{1} << bit) - 1));
+  }
+
   static void set(std::uint64_t* words, std::int64_t bit) {
     words[bit / word_bits] |= std::uint64_t{1} << (bit % word_bits);
   }
@@ -56,6 +73,7 @@ class hub_rows {
   std::int64_t num_hubs_, first_, num_words_;
   buffer<std::int64_t> starts_;
   buffer<std::uint64_t> bits_;
+  buffer<std::int32_t> before_;
 };
 
 }  // namespace graphlode::analytics

@@ -9,7 +9,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <optional>
+#include <bit>
+#include <span>
 
 #include "graphlode/clones.hpp"
 #include "graphlode/parallel.hpp"
@@ -19,16 +20,13 @@ namespace graphlode::analytics {
 namespace {
 
 constexpr std::int64_t grain = 64;
+constexpr std::int64_t rows_ahead = 4;
 
-GRAPHLODE_CLONES std::int64_t count_marked(const std::uint8_t* marks, const std::int32_t* row, std::int64_t size) {
+// Not cloned: most rows are short, and the compiler's gathers lose to plain loads on them.
+template <class Vertex>
+std::int64_t count_marked(const std::uint8_t* marks, std::span<const Vertex> row) {
   std::int64_t found = 0;
-  for (std::int64_t i = 0; i < size; ++i) found += marks[row[i]];
-  return found;
-}
-
-GRAPHLODE_CLONES std::int64_t count_marked(const std::uint8_t* marks, const std::int64_t* row, std::int64_t size) {
-  std::int64_t found = 0;
-  for (std::int64_t i = 0; i < size; ++i) found += marks[row[i]];
+  for (const auto w : row) found += marks[w];
   return found;
 }
 
@@ -38,65 +36,148 @@ GRAPHLODE_CLONES std::int64_t count_common_bits(const std::uint64_t* a, const st
   return found;
 }
 
+// What one thread needs to search from one u after another; everything is zero again after each u.
 template <class Vertex>
-std::int64_t count_total(const csr_view<Vertex>& graph, std::int64_t u, const hub_rows<Vertex>& hubs,
-                         std::uint8_t* marks, std::uint64_t* hub_bits) {
-  const auto row = graph.row(u);
-  if (row.size() < 2) return 0;
-  const auto first_hub = std::lower_bound(row.begin(), row.end(), static_cast<Vertex>(hubs.first()));
-  std::int64_t found = 0;
-  if (first_hub != row.begin()) {
-    for (const auto v : row) marks[v] = 1;
-    for (auto v = row.begin(); v != first_hub; ++v)
-      found += count_marked(marks, graph.neighbors + graph.offsets[*v], graph.degree(*v));
-    for (const auto v : row) marks[v] = 0;
+struct total_search {
+  const csr_view<Vertex>& graph;
+  const hub_rows<Vertex>& hubs;
+  buffer<std::uint8_t> marks;
+  buffer<std::uint64_t> hub_bits;
+
+  total_search(const csr_view<Vertex>& oriented, const hub_rows<Vertex>& hub_rows)
+      : graph(oriented), hubs(hub_rows), marks(oriented.num_vertices), hub_bits(hub_rows.num_words()) {
+    marks.zero();
+    hub_bits.zero();
   }
-  if (row.end() - first_hub >= 2) {
-    for (auto v = first_hub; v != row.end(); ++v) hubs.set(hub_bits, *v - hubs.first());
-    for (auto v = first_hub; v + 1 != row.end(); ++v) {
-      const auto word = hubs.first_word(*v);
-      found += count_common_bits(hub_bits + word, hubs.row(*v), hubs.num_words() - word);
+
+  std::int64_t from(std::int64_t u) {
+    const auto row = graph.row(u);
+    if (row.size() < 2) return 0;
+    const auto first_hub = std::lower_bound(row.begin(), row.end(), static_cast<Vertex>(hubs.first()));
+    std::int64_t found = 0;
+    if (first_hub != row.begin()) {
+      for (const auto v : row) {
+        marks[v] = 1;
+        graph.prefetch_offset(v);
+      }
+      for (auto v = row.begin(); v != first_hub; ++v) {
+        if (first_hub - v > rows_ahead) graph.prefetch_row(v[rows_ahead]);
+        found += count_marked(marks.data(), graph.row(*v));
+      }
+      for (const auto v : row) marks[v] = 0;
     }
-    for (auto v = first_hub; v != row.end(); ++v) hub_bits[hubs.first_word(*v)] = 0;
+    if (row.end() - first_hub >= 2) {
+      for (auto v = first_hub; v != row.end(); ++v) hubs.set(hub_bits.data(), *v - hubs.first());
+      for (auto v = first_hub; v + 1 != row.end(); ++v) {
+        const auto word = hubs.first_word(*v);
+        found += count_common_bits(hub_bits.data() + word, hubs.row(*v), hubs.num_words() - word);
+      }
+      for (auto v = first_hub; v != row.end(); ++v) hub_bits[hubs.first_word(*v)] = 0;
+    }
+    return found;
   }
-  return found;
-}
+};
 
 // As above, with the place of each mark in the row of u instead of a flag, and tallies per place: what is known about
 // u's own entries is added once per entry, not once per triangle. Only the entry (v, w) is met from several u.
 template <class Vertex>
-std::int64_t count_places(const csr_view<Vertex>& graph, std::int64_t u, triangle_counts what, Vertex* places,
-                          std::int64_t* tallies, std::int64_t* counts) {
-  const auto row = graph.row(u);
-  const auto size = static_cast<std::int64_t>(row.size());
-  if (size < 2) return 0;
-  for (std::int64_t i = 0; i < size; ++i) {
-    places[row[i]] = static_cast<Vertex>(i + 1);
-    tallies[i] = 0;
+struct local_search {
+  const csr_view<Vertex>& graph;
+  const hub_rows<Vertex>& hubs;
+  const bool by_edge;
+  std::int64_t* const counts;
+  buffer<Vertex> places;  // 1 + place in the row of u; 0: not in it
+  buffer<std::int64_t> tallies;
+  buffer<std::uint64_t> hub_bits;
+  buffer<std::int64_t> hub_tallies;
+
+  local_search(const csr_view<Vertex>& oriented, const hub_rows<Vertex>& hub_rows, bool edges, std::int64_t* into,
+               std::int64_t longest_row)
+      : graph(oriented),
+        hubs(hub_rows),
+        by_edge(edges),
+        counts(into),
+        places(oriented.num_vertices),
+        tallies(longest_row),
+        hub_bits(hub_rows.num_words()),
+        hub_tallies(hub_rows.num_words() * hub_rows.word_bits) {
+    places.zero();
+    hub_bits.zero();
+    hub_tallies.zero();
   }
-  std::int64_t total = 0;
-  for (std::int64_t i = 0; i < size; ++i) {
-    const auto v = row[i];
-    std::int64_t found = 0;
-    for (auto e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
-      const auto place = places[graph.neighbors[e]];
-      if (!place) continue;
-      ++found;
-      ++tallies[place - 1];
-      if (what == triangle_counts::by_edge) std::atomic_ref(counts[e]).fetch_add(1, std::memory_order_relaxed);
+
+  static void add(std::int64_t& count, std::int64_t value) {
+    std::atomic_ref(count).fetch_add(value, std::memory_order_relaxed);
+  }
+
+  std::int64_t from(std::int64_t u) {
+    const auto row = graph.row(u);
+    const auto size = static_cast<std::int64_t>(row.size());
+    if (size < 2) return 0;
+    const auto first_hub = std::lower_bound(row.begin(), row.end(), static_cast<Vertex>(hubs.first())) - row.begin();
+    std::fill_n(tallies.data(), size, std::int64_t{0});
+    const auto total =
+        (first_hub > 0 ? from_marks(row, first_hub) : 0) + (size - first_hub > 1 ? from_hubs(row, first_hub) : 0);
+    if (total == 0) return 0;
+    for (std::int64_t i = 0; i < size; ++i)
+      if (tallies[i]) add(counts[by_edge ? graph.offsets[u] + i : std::int64_t{row[i]}], tallies[i]);
+    if (!by_edge) add(counts[u], total);
+    return total;
+  }
+
+ private:
+  std::int64_t from_marks(std::span<const Vertex> row, std::int64_t first_hub) {
+    const auto size = static_cast<std::int64_t>(row.size());
+    for (std::int64_t i = 0; i < size; ++i) {
+      places[row[i]] = static_cast<Vertex>(i + 1);
+      graph.prefetch_offset(row[i]);
     }
-    tallies[i] += found;
-    total += found;
+    std::int64_t total = 0;
+    for (std::int64_t i = 0; i < first_hub; ++i) {
+      if (i + rows_ahead < first_hub) graph.prefetch_row(row[i + rows_ahead]);
+      std::int64_t found = 0;
+      for (auto e = graph.offsets[row[i]]; e < graph.offsets[row[i] + 1]; ++e) {
+        const auto place = places[graph.neighbors[e]];
+        if (!place) continue;
+        ++found;
+        ++tallies[place - 1];
+        if (by_edge) add(counts[e], 1);
+      }
+      tallies[i] += found;
+      total += found;
+    }
+    for (const auto v : row) places[v] = 0;
+    return total;
   }
-  for (std::int64_t i = 0; i < size; ++i) {
-    places[row[i]] = 0;
-    const auto target = what == triangle_counts::by_edge ? graph.offsets[u] + i : std::int64_t{row[i]};
-    if (tallies[i]) std::atomic_ref(counts[target]).fetch_add(tallies[i], std::memory_order_relaxed);
+
+  std::int64_t from_hubs(std::span<const Vertex> row, std::int64_t first_hub) {
+    const auto size = static_cast<std::int64_t>(row.size());
+    for (auto i = first_hub; i < size; ++i) hubs.set(hub_bits.data(), row[i] - hubs.first());
+    std::int64_t total = 0;
+    for (auto i = first_hub; i < size; ++i) {
+      const auto v = row[i];
+      const auto* bits = hubs.row(v);
+      const auto first_word = hubs.first_word(v);
+      std::int64_t found = 0;
+      for (auto word = first_word; word < hubs.num_words(); ++word)
+        for (auto common = hub_bits[word] & bits[word - first_word]; common; common &= common - 1) {
+          const int bit = std::countr_zero(common);
+          ++found;
+          ++hub_tallies[word * hubs.word_bits + bit];
+          if (by_edge) add(counts[graph.offsets[v] + hubs.place(v, word - first_word, bit)], 1);
+        }
+      tallies[i] += found;
+      total += found;
+    }
+    for (auto i = first_hub; i < size; ++i) {
+      auto& met = hub_tallies[row[i] - hubs.first()];
+      tallies[i] += met;
+      met = 0;
+      hub_bits[hubs.first_word(row[i])] = 0;
+    }
+    return total;
   }
-  if (what == triangle_counts::by_vertex && total)
-    std::atomic_ref(counts[u]).fetch_add(total, std::memory_order_relaxed);
-  return total;
-}
+};
 
 std::int64_t longest_row(const auto& graph, std::int64_t begin, std::int64_t end) {
   std::int64_t longest = 0;
@@ -109,36 +190,28 @@ std::int64_t longest_row(const auto& graph, std::int64_t begin, std::int64_t end
 template <class Vertex>
 std::int64_t count_triangles(const csr_view<Vertex>& oriented, std::int64_t begin, std::int64_t end,
                              triangle_counts what, std::int64_t* counts, int threads, const control& ctl) {
-  std::atomic<std::int64_t> total{0}, next{begin};
+  hub_rows<Vertex> hubs(oriented);
+  if (what == triangle_counts::by_edge) hubs.count_before();
   const auto longest = what == triangle_counts::total ? 0 : longest_row(oriented, begin, end);
-  std::optional<hub_rows<Vertex>> hubs;
-  if (what == triangle_counts::total) hubs.emplace(oriented);
-  on_threads(threads, [&](int) {
-    buffer<std::uint8_t> marks;
-    buffer<std::uint64_t> hub_bits;
-    buffer<Vertex> places;
-    buffer<std::int64_t> tallies;
-    if (what == triangle_counts::total) {
-      marks = buffer<std::uint8_t>(oriented.num_vertices);
-      marks.zero();
-      hub_bits = buffer<std::uint64_t>(hubs->num_words());
-      hub_bits.zero();
-    } else {
-      places = buffer<Vertex>(oriented.num_vertices);
-      places.zero();
-      tallies = buffer<std::int64_t>(longest);
-    }
+  std::atomic<std::int64_t> total{0}, next{begin};
+  const auto search_rows = [&](auto& search) {
     std::int64_t mine = 0;
     for (auto from = next.fetch_add(grain); from < end; from = next.fetch_add(grain)) {
+      ctl.check();
       const auto to = std::min(end, from + grain);
-      for (auto u = from; u < to; ++u) {
-        ctl.check();  // per row: one row of a dense graph may take a tenth of a second
-        mine += what == triangle_counts::total ? count_total(oriented, u, *hubs, marks.data(), hub_bits.data())
-                                               : count_places(oriented, u, what, places.data(), tallies.data(), counts);
-      }
+      for (auto u = from; u < to; ++u) mine += search.from(u);
       ctl.advance(to - from);
     }
     total += mine;
+  };
+  on_threads(threads, [&](int) {
+    if (what == triangle_counts::total) {
+      total_search<Vertex> search(oriented, hubs);
+      search_rows(search);
+    } else {
+      local_search<Vertex> search(oriented, hubs, what == triangle_counts::by_edge, counts, longest);
+      search_rows(search);
+    }
   });
   return total;
 }

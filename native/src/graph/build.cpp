@@ -2,10 +2,9 @@
 //
 // 1. Which ids occur (a bitmap, or a hash table for scattered ids).
 // 2. Every edge becomes one entry (directed) or two (undirected), partitioned by the high bits of its source into
-// buckets
-//    that fit the second-level cache. An entry packs the low bits of the source and the destination into one key, 32
-//    bits wide where that is enough: the partition is the largest intermediate, and it then is no larger than the
-//    result.
+//    buckets that fit the second-level cache. An entry packs the low bits of the source and the destination into one
+//    key, 32 bits wide where that is enough: the partition is the largest intermediate, and it then is no larger than
+//    the result.
 // 3. Every bucket is radix sorted in cache, repeated entries are dropped, rows are counted.
 // 4. One scan gives the offsets, one copy the neighbors, translated from ids to vertices on the way.
 //

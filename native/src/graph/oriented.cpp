@@ -64,6 +64,13 @@ class row_sorter {
   std::array<std::uint64_t, num_words / 64> used_{};  // which words are not empty
 };
 
+template <class Vertex>
+void look_ahead(const csr_view<Vertex>& graph, const Vertex* order, std::int64_t r, std::int64_t n) {
+  constexpr std::int64_t rows_ahead = 4;
+  if (r + 2 * rows_ahead < n) graph.prefetch_offset(order[r + 2 * rows_ahead]);
+  if (r + rows_ahead < n) graph.prefetch_row(order[r + rows_ahead]);
+}
+
 }  // namespace
 
 template <class Vertex>
@@ -78,6 +85,7 @@ csr<Vertex> orient(const csr_view<Vertex>& graph, const Vertex* order, int threa
   result.offsets[0] = 0;
   parallel_chunks(0, n, grain, threads, ctl, [&](int, std::int64_t begin, std::int64_t end) {
     for (auto r = begin; r < end; ++r) {
+      look_ahead(graph, order, r, n);
       std::int64_t higher = 0;
       for (const auto v : graph.row(order[r])) higher += rank[v] > r;
       result.offsets[r + 1] = higher;
@@ -88,6 +96,7 @@ csr<Vertex> orient(const csr_view<Vertex>& graph, const Vertex* order, int threa
   parallel_chunks(0, n, grain, threads, ctl, [&](int, std::int64_t begin, std::int64_t end) {
     row_sorter<Vertex> sort_row(n);
     for (auto r = begin; r < end; ++r) {
+      look_ahead(graph, order, r, n);
       Vertex* const row = result.neighbors.data() + result.offsets[r];
       Vertex* out = row;
       for (const auto v : graph.row(order[r]))

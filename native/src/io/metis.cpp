@@ -62,7 +62,8 @@ class adjacency_parser {
         inside = field;
       }
       ++lines.num_vertices;
-      lines.num_entries += std::max<std::int64_t>(numbers - layout_.skipped, 0) / step_;
+      // Rounded up: a last neighbor without its weight is refused only after it got a place.
+      lines.num_entries += (std::max<std::int64_t>(numbers - layout_.skipped, 0) + step_ - 1) / step_;
     }
   }
 

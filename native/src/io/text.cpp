@@ -81,7 +81,7 @@ class line_parser {
     std::int64_t src = 0, dst = 0, time = 0;
     double weight = 0;
   };
-  static constexpr std::ptrdiff_t plain_bytes = 2 + 3 * 17 + 16;  // what parse_plain may look at
+  static constexpr std::ptrdiff_t plain_bytes = 2 + 2 * 17 + 33;  // what parse_plain may look at
 
   bool skipped(const char* field) const {
     return at_line_end(field, end_) || comment_[static_cast<unsigned char>(*field)];
@@ -136,11 +136,17 @@ class line_parser {
     if (layout_.num_vertices >= 0 && !number_vertices(edge)) return false;
     if (columns_ == 3) {
       if (!separates(*q)) return false;
-      count = scan_short(++q, number);
+      ++q;
+      if constexpr (Values == value_kind::weights) {
+        count = scan_short_real(q, edge.weight);
+        if (count == 0 && scan_real(q, end_, edge.weight) != scanned::number) return false;
+      } else {
+        count = scan_short(q, number);
+        if (count == 0) return false;
+        edge.time = static_cast<std::int64_t>(number);
+      }
       q += count;
-      if (count == 0) return false;
-      edge.time = static_cast<std::int64_t>(number);
-      if constexpr (Values == value_kind::weights) edge.weight = static_cast<double>(edge.time);
+      if (q == end_) return false;
     }
     if (*q == '\r') ++q;
     if (*q != '\n') return false;

@@ -26,7 +26,7 @@ def _only(partials: Sequence[Any]) -> Any:
 CORES = Operation(name="analytics.cores", view=Csr(), unit="vertex", combine=_only, splits=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CoreNumbers:
     """Core number of each vertex in the order of `Graph.ids`.
 
@@ -37,6 +37,10 @@ class CoreNumbers:
     values: Int64Array
     order: Int64Array
     provenance: Provenance
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.order):
+            array.flags.writeable = False
 
     @property
     def degeneracy(self) -> int:

@@ -42,7 +42,7 @@ TRIANGLES = Operation(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TriangleCount:
     """Number of triangles; `int(result)` is the total.
 
@@ -53,6 +53,11 @@ class TriangleCount:
     by_vertex: Int64Array | None
     by_edge: Int64Array | None
     provenance: Provenance
+
+    def __post_init__(self) -> None:
+        for array in (self.by_vertex, self.by_edge):
+            if array is not None:
+                array.flags.writeable = False
 
     def __int__(self) -> int:
         return self.total

@@ -1,28 +1,31 @@
-"""The list of commands. A new one is a function in its own file under `commands/` and an entry here."""
+"""The list of commands. A new one is a function of its own name in a file of that name under `commands/`, named here.
+
+Only the file of the command that is asked for is imported: a command line is waited for.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from graphlode.cli.commands.convert import convert
-from graphlode.cli.commands.cores import cores
-from graphlode.cli.commands.demo import demo
-from graphlode.cli.commands.devices import devices
-from graphlode.cli.commands.generate import generate
-from graphlode.cli.commands.info import info
-from graphlode.cli.commands.triangles import triangles
+COMMANDS = ("info", "triangles", "cores", "convert", "generate", "devices", "demo")
 
-COMMANDS = (info, triangles, cores, convert, generate, devices, demo)
 
-app = typer.Typer(
-    help="Mine graphs that keep changing, on the CPU cores and GPUs at hand.",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for _command in COMMANDS:
-    app.command()(_command)
+def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
+    """The program with the command that the arguments name, or with all of them if they name none."""
+    app = typer.Typer(
+        help="Mine graphs that keep changing, on the CPU cores and GPUs at hand.",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    first = next((each for each in arguments if not each.startswith("-")), None)
+    for name in COMMANDS if first not in COMMANDS else (first,):
+        app.command(name)(getattr(import_module(f"graphlode.cli.commands.{name}"), name))
+    app.callback(invoke_without_command=True)(_start)
+    return app
 
 
 def _show_version(wanted: bool) -> None:
@@ -33,7 +36,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def _start(
     context: typer.Context,
     version: Annotated[

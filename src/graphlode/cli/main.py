@@ -28,33 +28,36 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command in this process and return its exit status. `--traceback` lets errors through."""
     import typer
 
-    from graphlode.cli.app import app
+    from graphlode.cli.app import build_app
 
-    usage_errors = next(each for each in typer.BadParameter.__mro__ if each.__name__ == "ClickException")
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(build_app(arguments))
     try:
         status = command.main(list(arguments), prog_name="graphlode", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         status = _INTERRUPTED
-    except usage_errors as error:
-        return _fail(error.format_message())  # type: ignore[attr-defined]
-    except (GraphlodeError, OSError, MemoryError) as error:
-        if "--traceback" in arguments:
+    except Exception as error:
+        message = _message(error)
+        if message is None or "--traceback" in arguments:
             raise
-        return _fail(_message(error))
+        return _fail(message)
     if status == _INTERRUPTED:
         sys.stderr.write("graphlode: interrupted\n")
     return int(status or 0)
 
 
-def _message(error: Exception) -> str:
+def _message(error: Exception) -> str | None:
+    """What to tell the caller, or None if it is not the caller's to fix."""
+    if hasattr(error, "format_message"):  # a wrong use of the command line, whichever click typer comes with
+        return str(error.format_message())
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         return f"{error.filename}: no such file or directory"
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}"
     if isinstance(error, MemoryError) and not isinstance(error, GraphlodeError):
         return f"out of memory: {error}" if str(error) else "out of memory"
-    return str(error) or type(error).__name__
+    if isinstance(error, GraphlodeError | OSError):
+        return str(error) or type(error).__name__
+    return None
 
 
 def _fail(message: str) -> int:

@@ -34,5 +34,7 @@ def rate(per_second: float) -> str:
 
 
 def real(value: float) -> str:
-    """A measured or computed number with three significant digits."""
+    """A measured or computed number with three significant digits; whole ones in full."""
+    if value == int(value):
+        return f"{int(value):,}"
     return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"

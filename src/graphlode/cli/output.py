@@ -34,8 +34,14 @@ def check_out(path: Path | None) -> None:
         return
     if path.suffix.lower() not in (*_SUFFIXES, ".npz", ".parquet"):
         raise InputError(f"{path}: the suffix must be one of {', '.join(_SUFFIXES)}, .npz, .parquet")
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError(f"{path}: {'this is a folder' if path.is_dir() else 'there is no such folder'}")
+    check_folder(path)
+
+
+def check_folder(path: Path) -> None:
+    if path.is_dir():
+        raise InputError(f"{path}: this is a folder, not a file")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}")
 
 
 def write_table(path: Path, columns: Mapping[str, AnyArray]) -> None:

@@ -22,7 +22,7 @@ class Screen:
     def __init__(self) -> None:
         self._console = Console(highlight=False)
 
-    def facts(self, title: str, rows: Iterable[tuple[str, str] | tuple[str, str, str]]) -> None:
+    def facts(self, title: str, rows: Iterable[tuple[str, ...]]) -> None:
         """Two columns, what and its value; a third entry of a row is a style for the value."""
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column(style=_NAMES, no_wrap=True)
@@ -33,9 +33,9 @@ class Screen:
 
     def listing(self, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 0) -> None:
         """Rows of values; the first `words` columns are text, the others numbers."""
-        table = Table(box=box.SIMPLE_HEAD, header_style=_NAMES, pad_edge=False, padding=(0, 1), show_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, header_style=_NAMES, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
         for i, name in enumerate(columns):
-            table.add_column(name, justify="left" if i < words else "right", overflow="fold")
+            table.add_column(name, justify="left" if i < words else "right", no_wrap=i == 0, overflow="fold")
         for row in rows:
             table.add_row(*map(Text, row))
         self._titled(title, table)

@@ -47,20 +47,21 @@ def available() -> list[Device]:
 
 
 def _names(devices: Devices) -> list[str]:
-    names = [part.strip() for part in devices.split(",")] if isinstance(devices, str) else list(devices)
-    if not names or not all(isinstance(name, str) and name for name in names):
+    names = [part.strip() for part in devices.split(",")] if isinstance(devices, str) else devices
+    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) and name for name in names):
         raise InputError(f"devices must be names out of {', '.join(_KINDS)}, got {devices!r}")
-    if names == ["auto"]:
+    if list(names) == ["auto"]:
         chosen = settings().devices
         if chosen != "auto":
             return _names(chosen)
         return list(_cuda_names()) or ["cpu"]
     if "auto" in names:
         raise InputError(f'"auto" stands alone, got {devices!r}')
-    return [_canonical(name) for name in names]
+    return [canonical(name) for name in names]
 
 
-def _canonical(name: str) -> str:
+def canonical(name: str) -> str:
+    """The full form of a device's name: "cuda" is "cuda:0"."""
     kind, _, ordinal = name.partition(":")
     if kind in ("cpu", "reference") and not ordinal and ":" not in name:
         return name

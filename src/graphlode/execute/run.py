@@ -18,8 +18,8 @@ import numpy as np
 from graphlode.config import settings
 from graphlode.control import Control
 from graphlode.errors import DeviceMemoryError, UnsupportedError
-from graphlode.execute.device import Device, Snapshot, hold, kernel_module
-from graphlode.execute.devices import Devices, resolve
+from graphlode.execute.device import Device, Snapshot, View, hold, kernel_module
+from graphlode.execute.devices import Devices, canonical, cpu, resolve
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.shares import ShareTable, weights_from
@@ -31,7 +31,8 @@ Shares = Literal["auto"] | Mapping[str, float]
 # Asking a device for its free memory takes longer than small operations do.
 _WORTH_ASKING = 64 * 2**20
 
-# Units per second of each device at each operation, as seen in runs that several devices shared.
+# Slots per second of each device at each operation, as seen in runs that several devices shared. Slots hold even work;
+# units do not: rows of hubs come last and take longest.
 _rates: dict[tuple[str, str], float] = {}
 
 
@@ -59,11 +60,13 @@ def run(
         if devices != "auto":
             raise UnsupportedError(f"{operation.name} runs on one device, got {[d.name for d in chosen]}")
         chosen = chosen[:1]
-    control = Control()
+    if shares != "auto":
+        weights_from(shares, [device.name for device in chosen], canonical)  # wrong ones are an error on one device, too
     kernels = [kernel_module(device, operation.name) for device in chosen]
     for device in chosen:
         require_memory(operation, device, snapshot, parameters)
 
+    control = Control()
     launches = [partial(kernel.launch, control=control, **parameters) for kernel in kernels]
     if len(chosen) == 1:
         finished = _run_alone(operation, chosen[0], snapshot, launches[0], control, progress)
@@ -110,6 +113,7 @@ def _run_alone(
     def work() -> _Finished:
         begun = perf_counter()
         view = hold(device, snapshot, operation.view, control)
+        control.restart()
         viewed = perf_counter()
         units = operation.num_units(view)
         result = launch(device, view, whole(units, control))
@@ -135,6 +139,7 @@ def _run_shared(
         for device in devices
     ]
     views = wait_all(holds, control)
+    control.restart()
     viewed = perf_counter()
     num_units = operation.num_units(views[0])
     queue = _queue(operation, devices, views[0], num_units, shares, control)
@@ -148,7 +153,7 @@ def _run_shared(
 
     futures = [device.submit(lambda i=i: work(i)) for i, device in enumerate(devices)]  # type: ignore[misc]
     partials = wait_all(futures, control, progress, num_units)
-    _remember(operation, devices, queue.units_done, busy)
+    _remember(operation, devices, queue.slots_done, busy)
     return _Finished(partials, queue.units_done, viewed - begun, perf_counter() - viewed)
 
 
@@ -173,19 +178,32 @@ def memory_needed(operation: Operation, device: Device, snapshot: Snapshot, para
     """Bytes that the operation takes on the device beside the graph itself: views that are not there yet, and work."""
     shape = shape_of(snapshot)
     needed = int(kernel_module(device, operation.name).memory(device, shape, **parameters))
-    if (device.space, operation.view) not in snapshot.held and operation.view.base is not None:
-        n, entries, width = shape["num_vertices"], shape["num_entries"], shape["vertex_bytes"]
-        needed += 8 * (n + 1) + width * (2 * n + entries // 2)
+    view: View | None = operation.view
+    while view is not None and (device.space, view) not in snapshot.held:
+        needed += _view_bytes(view, device, shape)
+        view = view.base
     return needed
+
+
+def _view_bytes(view: View, device: Device, shape: Mapping[str, int]) -> int:
+    n, entries, width = shape["num_vertices"], shape["num_entries"], shape["vertex_bytes"]
+    if view.base is None:  # the graph's own arrays: copied unless the device works in host memory
+        return 0 if device.space == cpu().space else 8 * (n + 1) + width * entries
+    return 8 * (n + 1) + width * (2 * n + entries // 2)
+
+
+def memory_free(device: Device) -> int:
+    """Bytes that an operation may take on the device: what is free, or the setting `memory_limit` if that is less."""
+    limit, free = settings().memory_limit, device.memory().free
+    return free if limit is None else min(limit, free)
 
 
 def require_memory(operation: Operation, device: Device, snapshot: Snapshot, parameters: Mapping[str, Any]) -> None:
     """Raise DeviceMemoryError, with the bytes needed and free, before anything is launched."""
     needed = memory_needed(operation, device, snapshot, parameters)
-    limit = settings().memory_limit
-    if limit is None and needed < _WORTH_ASKING:
+    if settings().memory_limit is None and needed < _WORTH_ASKING:
         return
-    free = device.memory().free if limit is None else min(limit, device.memory().free)
+    free = memory_free(device)
     if needed > free:
         raise DeviceMemoryError(
             f"{operation.name} needs {needed:,} bytes on {device.name}, {free:,} are free; "
@@ -210,12 +228,12 @@ def _queue(
         known = all(rate is not None for rate in rates)
         weights = [rate or 0.0 for rate in rates] if known else [device.speed for device in devices]
     else:
-        weights = weights_from(shares, [device.name for device in devices])
+        weights = weights_from(shares, [device.name for device in devices], canonical)
     return TaskQueue(cuts, ShareTable(weights), control, steal=shares == "auto")
 
 
-def _remember(operation: Operation, devices: list[Device], units: list[int], busy: list[float]) -> None:
-    for device, done, seconds in zip(devices, units, busy, strict=True):
+def _remember(operation: Operation, devices: list[Device], slots: list[int], busy: list[float]) -> None:
+    for device, done, seconds in zip(devices, slots, busy, strict=True):
         if done and seconds > 0:
             key = (operation.name, device.name)
             rate = done / seconds

@@ -7,7 +7,7 @@ beside one of weight 1 owns 896 of the 1,024 slots.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -24,7 +24,8 @@ def apportion(weights: Sequence[float], slots: int = NUM_SLOTS) -> list[int]:
     """Whole numbers of slots in proportion to the weights (largest remainders); every positive weight gets one."""
     if not weights or any(not np.isfinite(w) or w < 0 for w in weights) or not sum(weights) > 0:
         raise InputError(f"shares must be finite, not negative and not all zero, got {list(weights)}")
-    exact = [slots * w / sum(weights) for w in weights]
+    parts = [w / max(weights) for w in weights]  # so that their sum stays finite
+    exact = [slots * part / sum(parts) for part in parts]
     counts = [int(e) for e in exact]
     order = sorted(range(len(weights)), key=lambda i: (counts[i] - exact[i], i))
     for i in order[: slots - sum(counts)]:
@@ -67,12 +68,17 @@ class ShareTable:
         return np.flatnonzero(self.owners == device)
 
     def change(self, weights: Sequence[float], *, hysteresis: float = HYSTERESIS) -> list[tuple[int, int, int]]:
-        """Move as few slots as the new weights allow; returns (slot, from, to). Small changes move nothing."""
+        """Move as few slots as the new weights allow; returns (slot, from, to).
+
+        Small changes move nothing, unless a device is to have nothing left.
+        """
         if len(weights) != len(self._weights):
             raise InputError(f"the table is for {len(self._weights)} devices, got {len(weights)} weights")
         wanted = apportion(weights)
         counts = self.counts()
-        if sum(max(0, have - want) for have, want in zip(counts, wanted, strict=True)) < hysteresis * NUM_SLOTS:
+        leaving = any(have and not want for have, want in zip(counts, wanted, strict=True))
+        moved = sum(max(0, have - want) for have, want in zip(counts, wanted, strict=True))
+        if moved < hysteresis * NUM_SLOTS and not leaving:
             return []
         moves = []
         receivers = [d for d, (have, want) in enumerate(zip(counts, wanted, strict=True)) for _ in range(want - have)]
@@ -85,8 +91,14 @@ class ShareTable:
         return moves
 
 
-def weights_from(shares: Mapping[str, float], names: Sequence[str]) -> list[float]:
+def weights_from(
+    shares: Mapping[str, float], names: Sequence[str], canonical: Callable[[str], str] = str
+) -> list[float]:
     """The user's fixed shares, by device name, in the order of the devices; a name that comes twice is split evenly."""
+    if not isinstance(shares, Mapping):
+        raise InputError(f'shares must be "auto" or a weight for each device by name, got {shares!r}')
+    shares = {canonical(name): weight for name, weight in shares.items()}
+    names = [canonical(name) for name in names]
     unknown = sorted(set(shares) - set(names))
     missing = sorted(set(names) - set(shares))
     if unknown or missing:

@@ -39,6 +39,7 @@ class TaskQueue:
         self._steal = steal
         self._lock = Lock()
         self.units_done = [0] * len(self._left)
+        self.slots_done = [0] * len(self._left)
 
     def tasks(self, device: int) -> Iterator[Task]:
         """The tasks of one device; ends when there is nothing left to take."""
@@ -51,6 +52,7 @@ class TaskQueue:
             for task in self._ranges(slots):
                 yield task
                 self.units_done[device] += task.end - task.begin
+            self.slots_done[device] += len(slots)
 
     def _take(self, device: int) -> list[int]:
         mine = self._left[device]

@@ -31,9 +31,9 @@ def wait_all(
             if failed is not None:
                 failed.result()
             if progress is not None:
-                progress(min(control.done, total), total)
+                progress(min(control.done, total) if pending else total, total)
     except BaseException:
         control.stop()
-        wait(futures)
+        wait([future for future in futures if not future.cancel()])  # what has not begun never will
         raise
     return [future.result() for future in futures]

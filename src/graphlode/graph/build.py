@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphlode.cpu.graph.build import build
-from graphlode.errors import InputError
+from graphlode.errors import DeviceMemoryError, InputError
 from graphlode.execute import call
+from graphlode.execute.devices import cpu
 from graphlode.graph.graph import Graph, GraphProvenance
 from graphlode.types import AnyArray, FloatArray, Int64Array, vertex_dtype
 
@@ -56,6 +57,8 @@ def from_edges(
         tails, heads = tails.astype(np.int64), heads.astype(np.int64)
     if num_vertices is not None and not (isinstance(num_vertices, int | np.integer) and num_vertices >= 0):
         raise InputError(f"num_vertices must be a non-negative integer, got {num_vertices!r}")
+    if num_vertices is not None:
+        _require_rows(int(num_vertices))
     edge_weights = _values(weights, "weights", np.float64, tails.size)
     edge_times = _values(times, "times", np.int64, tails.size)
     made = call(
@@ -98,15 +101,9 @@ def from_csr(
     >>> gl.from_csr([0, 2, 3, 4], [1, 2, 0, 0]).num_edges
     2
     """
-    starts = _as_numpy(offsets, "offsets").astype(np.int64, copy=False)
+    starts = _ids(offsets, "offsets").astype(np.int64, copy=False)
     heads = _ids(neighbors, "neighbors")
-    if (
-        starts.ndim != 1
-        or starts.size == 0
-        or starts[0] != 0
-        or starts[-1] != heads.size
-        or (np.diff(starts) < 0).any()
-    ):
+    if starts.size == 0 or starts[0] != 0 or starts[-1] != heads.size or (np.diff(starts) < 0).any():
         raise InputError(f"offsets must rise from 0 to the number of neighbors ({heads.size})")
     n = starts.size - 1
     if heads.size and not (int(heads.min()) >= 0 and int(heads.max()) < n):
@@ -130,6 +127,8 @@ def from_scipy(matrix: Any, *, directed: bool = False) -> Graph:
     >>> gl.from_scipy(scipy.sparse.eye_array(3, k=1)).num_edges
     2
     """
+    if not hasattr(matrix, "tocoo"):
+        raise InputError(f"from_scipy takes a scipy sparse matrix, got {type(matrix)!r}")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"an adjacency matrix is square, got the shape {matrix.shape}")
     coo = matrix.tocoo()
@@ -162,7 +161,7 @@ def from_networkx(graph: networkx.Graph, *, weight: str | None = "weight") -> Gr
     pairs = np.array([(u, v) for u, v, _ in ends], np.int64).reshape(-1, 2)
     weights = None
     if weight is not None and ends and all(weight in data for _, _, data in ends):
-        weights = np.array([data[weight] for _, _, data in ends], np.float64)
+        weights = [data[weight] for _, _, data in ends]
     made = from_edges(
         pairs[:, 0],
         pairs[:, 1],
@@ -174,13 +173,34 @@ def from_networkx(graph: networkx.Graph, *, weight: str | None = "weight") -> Gr
     return made.renamed(_names(order, len(order))) if whole else made
 
 
+def _require_rows(num_vertices: int) -> None:
+    needed, free = 8 * (num_vertices + 1), cpu().memory().free
+    if needed > free:
+        raise DeviceMemoryError(
+            f"num_vertices={num_vertices:,} needs {needed:,} bytes for offsets alone, {free:,} are free; "
+            "leave num_vertices out to keep only the vertices that occur"
+        )
+
+
 def _as_numpy(values: Any, name: str) -> AnyArray:
     try:
         if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-            return np.from_dlpack(values, device="cpu")
-        return np.asarray(values)
+            return _from_dlpack(values)
+        try:
+            return np.asarray(values)
+        except TypeError:  # arrays in device memory do not convert themselves
+            if not hasattr(values, "__dlpack__"):
+                raise
+            return _from_dlpack(values)
     except (TypeError, ValueError, OverflowError, BufferError) as error:
         raise InputError(f"{name} cannot be read as an array: {error}") from None
+
+
+def _from_dlpack(values: Any) -> AnyArray:
+    try:
+        return np.from_dlpack(values, device="cpu")
+    except TypeError:  # a numpy before 2.1, or a producer that cannot copy to the host
+        return np.from_dlpack(values)
 
 
 def _ids(values: Any, name: str) -> AnyArray:
@@ -218,7 +238,7 @@ def _names(ids: Any, size: int) -> Int64Array | None:
     array = _ids(ids, "ids").astype(np.int64, copy=False)
     if array.size != size:
         raise InputError(f"ids must name {size} vertices, got {array.size}")
-    if (np.diff(array) <= 0).any():
+    if (array[1:] <= array[:-1]).any():  # np.diff would overflow
         raise InputError("ids must be ascending, each once")
     return None if size == 0 or (array[0] == 0 and array[-1] == size - 1) else array
 

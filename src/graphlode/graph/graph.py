@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
@@ -149,6 +150,8 @@ class Graph:
         wanted = np.asarray(vertices)
         if wanted.size and wanted.dtype.kind not in "iu":
             raise InputError(f"vertex ids are integers, got {wanted.dtype}")
+        if wanted.dtype == np.uint64 and wanted.size and int(wanted.max()) > np.iinfo(np.int64).max:
+            raise InputError(f"vertex {int(wanted.max())} is not in the graph")
         wanted = wanted.astype(np.int64, copy=False)
         if self._ids is None:
             at = wanted
@@ -163,7 +166,7 @@ class Graph:
     # Other forms
 
     def undirected(self) -> Graph:
-        """The undirected form; the graph itself if it is undirected."""
+        """The undirected form, without weights and times; the graph itself if it is undirected."""
         return self._undirected_form if self._directed else self
 
     def renamed(self, ids: Int64Array | None) -> Graph:
@@ -221,10 +224,14 @@ class Graph:
     def __len__(self) -> int:
         return self.num_vertices
 
+    def __iter__(self) -> Iterator[int]:
+        """The original ids."""
+        return iter(self.ids.tolist())
+
     def __contains__(self, vertex: object) -> bool:
         try:
-            self.positions(vertex)
-        except (InputError, TypeError):
+            self._position(vertex, indices=False)
+        except InputError:
             return False
         return True
 
@@ -240,7 +247,8 @@ class Graph:
             and _equal_or_absent(self._times, other._times)
         )
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return hash((self._directed, self._offsets.size, self._neighbors.size))
 
     def __repr__(self) -> str:
         kind = "directed" if self._directed else "undirected"
@@ -248,9 +256,11 @@ class Graph:
         return f"<graphlode.Graph: {self.num_vertices:,} vertices, {self.num_edges:,} edges, {kind}{extra}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        state["_held"] = {}  # device memory does not travel
-        return state
+        return {name: self.__dict__[name] for name in _STATE}  # caches and device memory do not travel
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        arrays = {name: _frozen(value) for name, value in state.items() if isinstance(value, np.ndarray)}
+        self.__dict__.update(state | arrays, _held={})
 
     # Inside
 
@@ -289,12 +299,19 @@ class Graph:
         graph._version = self._version
         return graph.renamed(self._ids)
 
-    def _position(self, vertex: int, indices: bool) -> int:
+    def _position(self, vertex: Any, indices: bool) -> int:
+        try:
+            name = operator.index(vertex)
+        except TypeError:
+            raise InputError(f"a vertex is named by one integer, got {vertex!r}") from None
         if not indices:
-            return int(self.positions(vertex))
-        if not 0 <= vertex < self.num_vertices:
-            raise InputError(f"position {vertex} is outside 0 .. {self.num_vertices - 1}")
-        return vertex
+            return int(self.positions(name))
+        if not 0 <= name < self.num_vertices:
+            raise InputError(f"position {name} is outside 0 .. {self.num_vertices - 1}")
+        return name
+
+
+_STATE = ("_offsets", "_neighbors", "_ids", "_directed", "_weights", "_times", "_provenance", "_version")
 
 
 def _frozen(array: Any) -> Any:

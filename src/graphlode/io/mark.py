@@ -35,7 +35,7 @@ def parse_mark(line: bytes) -> Mark:
     words = dict(word.split("=", 1) for word in match[1].decode().split())
     size, directed, kind = words.get("num_vertices", ""), words.get("directed"), words.get("values")
     return Mark(
-        num_vertices=int(size) if size.isdecimal() else None,
+        num_vertices=int(size) if size.isdecimal() and len(size) <= 15 else None,
         directed=None if directed not in ("0", "1") else directed == "1",
         kind="weights" if kind == "weights" else "times" if kind == "times" else None,
         known=kind in ("weights", "times", "none"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -21,15 +22,14 @@ def load_arrays(request: Request) -> dict[str, AnyArray]:
     if request.path.is_dir():
         raise InputError("this is a directory, not a file")
     try:
-        with np.load(request.path, allow_pickle=False) as archive:
+        with open(request.path, "rb") as file:  # numpy would leave a damaged one open
+            archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise InputError("this is a single array, not an .npz archive")
             return {name: archive[name] for name in archive.files}
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError, InputError):
         raise
-    except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile, zlib.error, AttributeError) as error:
-        if isinstance(error, InputError):
-            raise
+    except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile, zlib.error, struct.error) as error:
         raise InputError(f"this is not a readable .npz archive: {error}") from None
 
 
@@ -118,7 +118,8 @@ def _rows(offsets: AnyArray, neighbors: AnyArray, size: int | None) -> tuple[Int
     shaped = offsets.ndim == 1 and neighbors.ndim == 1 and offsets.size > 0 and size in (None, offsets.size - 1)
     if not (integers and shaped):
         raise InputError("the rows must be described by two arrays of integers, one offset more than there are rows")
-    counts: Int64Array = np.diff(offsets.astype(np.int64, copy=False))
+    starts: Int64Array = offsets.astype(np.int64, copy=False)
+    counts = starts[1:] - starts[:-1]
     if offsets[0] != 0 or offsets[-1] != neighbors.size or (counts < 0).any():
         raise InputError(f"offsets must rise from 0 to the number of entries ({neighbors.size})")
     tails = np.repeat(np.arange(counts.size, dtype=np.int64), counts)

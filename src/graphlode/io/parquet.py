@@ -34,7 +34,7 @@ def read_parquet(request: Request) -> EdgeList:
             schema = file.schema_arrow
             chosen = _choose(schema.names, request)
             table = file.read(columns=list(dict.fromkeys(chosen.values())))
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         raise
     except (pyarrow.ArrowException, OSError) as error:
         raise InputError(f"this is not a readable Parquet file: {error}") from None

@@ -77,7 +77,7 @@ def head_lines(text: Text) -> Iterator[tuple[int, bytes, int]]:
 def header_numbers(line: bytes, number: int, what: str) -> list[int]:
     """The integers of a header line."""
     fields = line.split()
-    if not all(field.isdigit() and len(field) < 19 for field in fields):
+    if not all(field.isdigit() and len(field) <= 15 for field in fields):
         raise InputError(f"line {number}: expected {what}, found {shown(line)}")
     return [int(field) for field in fields]
 

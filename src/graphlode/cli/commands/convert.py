@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
 from graphlode.cli.load import load
 from graphlode.cli.numbers import count, duration, size
 from graphlode.cli.options import AsJson, Directed, File, Format, Threads, threads_set
-from graphlode.cli.output import write_json
+from graphlode.cli.output import check_folder, write_json
 from graphlode.cli.progress import spinner
 from graphlode.io import write
-from graphlode.io.formats import Format as FormatName
 from graphlode.io.formats import file_kind
 
 Target = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)]
@@ -32,11 +31,12 @@ def convert(
 ) -> None:
     """Read a graph and write it to another file."""
     kind = file_kind(out, out_format).format
+    check_folder(out)
     with threads_set(threads):
         loaded = load(file, format=format, directed=directed, quiet=as_json)
         started = perf_counter()
         with spinner(f"writing {out}", quiet=as_json):
-            write(loaded.graph, out, format=cast(FormatName, kind))
+            write(loaded.graph, out, format=kind)
         seconds = perf_counter() - started
     written = out.stat().st_size if out.is_file() else None
     if as_json:

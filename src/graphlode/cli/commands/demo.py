@@ -81,11 +81,10 @@ def _show(mined: Sequence[Mined], stream: Sequence[Step], scale: int, plots: Seq
     from graphlode.cli.screen import Screen
 
     screen = Screen()
-    columns = ["graph", "what", "vertices", "edges", "triangles", "clustering", "degeneracy", "time"]
+    columns = ["graph", "vertices", "edges", "triangles", "clustering", "degeneracy", "time"]
     rows = [
         [
             each.name,
-            each.about,
             count(each.graph.num_vertices),
             count(each.graph.num_edges),
             count(each.triangles),
@@ -95,7 +94,7 @@ def _show(mined: Sequence[Mined], stream: Sequence[Step], scale: int, plots: Seq
         ]
         for each in mined
     ]
-    screen.listing("Real graphs: triangles and cores", columns, rows, words=2)
+    screen.listing("Real graphs: triangles and cores", columns, rows, words=1)
     columns = ["batch", "edges arrived", "distinct", "triangles", "build", "count", "edges handled"]
     rows = [
         [

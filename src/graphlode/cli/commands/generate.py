@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
@@ -17,12 +17,12 @@ from graphlode import generate as generators
 from graphlode.cli.load import Loaded
 from graphlode.cli.numbers import count, duration, size
 from graphlode.cli.options import AsJson, Threads, threads_set
-from graphlode.cli.output import write_json
+from graphlode.cli.output import check_folder, write_json
 from graphlode.cli.progress import spinner
 from graphlode.errors import InputError
 from graphlode.graph.graph import Graph
 from graphlode.io import write
-from graphlode.io.formats import Format, file_kind
+from graphlode.io.formats import file_kind
 
 Kind = Literal[
     "rmat", "kronecker", "erdos_renyi", "barabasi_albert", "planted_clique", "complete", "cycle", "star", "path", "grid"
@@ -34,7 +34,7 @@ Real = float | None
 
 
 def generate(
-    kind: Annotated[Kind, typer.Argument(metavar="KIND", help=", ".join(KINDS), show_default=False)],
+    kind: Annotated[Kind, typer.Argument(metavar="KIND", help="What to make.", show_default=False)],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
     scale: Annotated[Whole, typer.Option(help="rmat, kronecker: 2^scale vertices.")] = None,
     edge_factor: Annotated[Whole, typer.Option(help="rmat, kronecker: drawn edges per vertex.")] = None,
@@ -60,11 +60,12 @@ def generate(
     }  # fmt: skip
     arguments = checked(kind, {name: value for name, value in options.items() if value is not None})
     out_kind = file_kind(out, format).format
+    check_folder(out)
     started = perf_counter()
     with threads_set(threads), spinner(f"making {kind}", quiet=as_json):
         graph = KINDS[kind](**arguments)
         made = perf_counter()
-        write(graph, out, format=cast(Format, out_kind))
+        write(graph, out, format=out_kind)
     ended = perf_counter()
     written = out.stat().st_size if out.is_file() else None
     seconds = {"generate_seconds": made - started, "write_seconds": ended - made}

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from graphlode.analytics.cores import core_numbers
 from graphlode.analytics.triangles import count_triangles
-from graphlode.datasets import dataset, dataset_info
+from graphlode.datasets import dataset
 from graphlode.execute.devices import Devices
 from graphlode.graph.graph import Graph
 from graphlode.types import Int64Array
@@ -22,7 +22,6 @@ class Mined:
     """What was found in one graph, and the seconds that it took to read and to mine it."""
 
     name: str
-    about: str
     graph: Graph
     triangles: int
     cores: Int64Array
@@ -44,7 +43,6 @@ def mine(name: str, devices: Devices) -> Mined:
     ended = perf_counter()
     return Mined(
         name=name,
-        about=dataset_info(name).about,
         graph=graph,
         triangles=triangles.total,
         cores=cores.values,

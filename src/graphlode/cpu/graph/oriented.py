@@ -20,4 +20,7 @@ def build(device: CpuDevice, base: Mapping[str, AnyArray], view: Any, *, control
     else:
         order = _native.graph_order(offsets, neighbors, view.by, device.threads, control.words)
     oriented = _native.graph_orient(offsets, neighbors, order, device.threads, control.words)
-    return {"offsets": oriented[0], "neighbors": oriented[1], "vertices": order}
+    arrays = {"offsets": oriented[0], "neighbors": oriented[1], "vertices": order}
+    for array in arrays.values():
+        array.flags.writeable = False  # the snapshot keeps them for everyone
+    return arrays

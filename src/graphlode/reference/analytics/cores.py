@@ -38,6 +38,7 @@ def peel(rows: list[set[int]], control: Control) -> tuple[list[int], list[int]]:
             core[v], rounds[v] = k, number
         left -= gone
         number += 1
+        control.advance(len(gone))
     return core, rounds
 
 

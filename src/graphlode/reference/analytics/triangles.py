@@ -30,6 +30,7 @@ def launch(
                         counts[[u, v, w]] += 1
                     elif by == "edge":
                         counts[[entry[u, v], entry[u, w], entry[v, w]]] += 1
+            control.advance(1)
     return {"total": total, "counts": None if by is None else counts}
 
 

@@ -1,0 +1,1 @@
+"""Benchmarks: cases as data (`cases/`), a runner that verifies every answer (`run.py`), a generated report (`report.py`)."""

@@ -1,0 +1,126 @@
+"""One case in the making: our work and the peers' work on one input, timed in turn, every answer verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphlode.measure import PeakMemory, Samples, Timer, Work, sample_in_turn
+
+OURS = "graphlode"
+_TRIED_AGAIN_BELOW = 2.0  # seconds
+
+
+class WrongAnswerError(Exception):
+    """An answer differs from the expected one; nothing is written."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A library in a contest.
+
+    `methods` are its ways to the answer; where there are several, each is tried first and the fastest is timed.
+    `answer` turns what a method returns into plain values, outside the clock. `share` is the part of the input that was
+    worked on; `expected` overrides the contest's where that part has another answer.
+    """
+
+    name: str
+    version: str
+    settings: str
+    methods: dict[str, Callable[[], Any]]
+    answer: Callable[[Any], Any] = lambda value: value
+    setup: Callable[[], object] | None = None
+    share: float = 1.0
+    expected: Any = None
+
+
+@dataclass(frozen=True)
+class Contest:
+    """`expected` is the answer that all must give; `sizes` are bytes worth telling, such as those of the result."""
+
+    contenders: list[Contender]
+    expected: Any
+    expected_from: str
+    sizes: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The samples of one contender with its fastest method."""
+
+    contender: Contender
+    method: str
+    tried: dict[str, float]
+    samples: Samples[None]
+
+    def to_dict(self) -> dict[str, Any]:
+        told = {
+            "version": self.contender.version,
+            "settings": self.contender.settings,
+            "method": self.method,
+            "tried_seconds": self.tried,
+            "seconds": list(self.samples.seconds),
+        }
+        return told | ({"share": self.contender.share} if self.contender.share != 1 else {})
+
+
+def measure(contest: Contest, repeats: int, warmup: int) -> tuple[dict[str, Measured], PeakMemory]:
+    """Every contender's samples, and our peak memory in one more, untimed call. Raises WrongAnswerError."""
+    chosen = {contender.name: _fastest_method(contest, contender) for contender in contest.contenders}
+    works = {contender.name: _work(contest, contender, chosen[contender.name][0]) for contender in contest.contenders}
+    taken = sample_in_turn(works, repeats=repeats, warmup=warmup)
+    measured = {
+        contender.name: Measured(contender, *chosen[contender.name], taken[contender.name])
+        for contender in contest.contenders
+    }
+    return measured, _peak(works[OURS])
+
+
+def _fastest_method(contest: Contest, contender: Contender) -> tuple[str, dict[str, float]]:
+    if len(contender.methods) == 1:
+        return next(iter(contender.methods)), {}
+    tried = {}
+    for name in contender.methods:
+        work = _work(contest, contender, name)
+        seconds = _try(work)
+        if seconds < _TRIED_AGAIN_BELOW:  # the first call of a library may set things up
+            seconds = min(seconds, _try(work))
+        tried[name] = seconds
+    return min(tried, key=lambda name: tried[name]), tried
+
+
+def _try(work: Work[Any]) -> float:
+    if work.setup is not None:
+        work.setup()
+    with Timer() as timer:
+        work.run()
+    if work.check is not None:
+        work.check(None)
+    return timer.seconds
+
+
+def _work(contest: Contest, contender: Contender, method: str) -> Work[Any]:
+    """The work of one method. What it returns is verified and let go, so that no answer is held while others run."""
+    last: list[Any] = []
+
+    def run() -> None:
+        last[:] = [contender.methods[method]()]
+
+    def check(_: Any) -> None:
+        found = contender.answer(last.pop())
+        expected = contest.expected if contender.expected is None else contender.expected
+        if found != expected:
+            raise WrongAnswerError(f"{contender.name} ({method}) answered {found}, expected {expected}")
+
+    return Work(run, contender.setup, check)
+
+
+def _peak(work: Work[Any]) -> PeakMemory:
+    if work.setup is not None:
+        work.setup()
+    with PeakMemory() as peak:
+        work.run()
+    if work.check is not None:
+        work.check(None)
+    return peak

@@ -1,0 +1,28 @@
+"""Other libraries, each with its best settings for what it is measured on. One that is not installed is left out."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+
+from benchmarks.peers.peer import Builder, Peer
+
+__all__ = ["Builder", "Peer", "find_peer"]
+
+_PEERS = {
+    "graphblas": "Graphblas",
+    "igraph": "Igraph",
+    "networkit": "Networkit",
+    "numpy": "Numpy",
+    "pandas": "Pandas",
+    "scipy": "Scipy",
+}
+
+
+def find_peer(name: str, threads: int) -> Peer | None:
+    """The peer of that name with that many threads, or None if it is not installed."""
+    kind = _PEERS[name]
+    if find_spec(name) is None:
+        return None
+    peer: Peer = getattr(import_module(f"benchmarks.peers.{name}"), kind)(threads)
+    return peer

@@ -1,0 +1,60 @@
+"""SuiteSparse:GraphBLAS through python-graphblas."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+import graphblas as gb
+import numpy as np
+
+from benchmarks.inputs import Input
+from benchmarks.peers.peer import Builder, Methods, Peer
+
+
+class Graphblas(Peer):
+    name = "graphblas"
+    version = version("python-graphblas")
+
+    def __init__(self, threads: int) -> None:
+        gb.ss.config["nthreads"] = threads
+        self.settings = f"{threads} threads"
+
+    def build(self, given: Input) -> Builder:
+        rows, columns = (ends.astype(np.uint64) for ends in given.both_ways)
+        return Builder(
+            "Matrix.from_coo of the list in both directions",
+            lambda: _matrix(rows, columns, given.num_vertices),
+            lambda matrix: (matrix.nvals - gb.select.diag(matrix, 0).new().nvals) // 2,
+        )
+
+    def triangles(self, given: Input) -> Methods:
+        u, v = given.simple.astype(np.uint64).T
+        matrix = _matrix(np.concatenate([u, v]), np.concatenate([v, u]), given.num_vertices)
+        return {
+            "sorted by degree, C<L> = L * L": lambda: _count(_sorted_by_degree(matrix), transpose=False),
+            "sorted by degree, C<L> = L * L'": lambda: _count(_sorted_by_degree(matrix), transpose=True),
+            "C<L> = L * L'": lambda: _count(matrix, transpose=True),
+        }
+
+
+def _matrix(rows: Any, columns: Any, n: int) -> Any:
+    matrix = gb.Matrix.from_coo(rows, columns, True, nrows=n, ncols=n)  # a scalar value: repeats are merged
+    matrix.wait()
+    return matrix
+
+
+def _sorted_by_degree(matrix: Any) -> Any:
+    degrees = np.zeros(matrix.nrows, np.int64)
+    rows, counts = matrix.apply(gb.unary.one["INT64"]).new().reduce_rowwise(gb.monoid.plus).new().to_coo()
+    degrees[rows] = counts
+    order = np.argsort(degrees, kind="stable")
+    return matrix[order, order].new()
+
+
+def _count(matrix: Any, *, transpose: bool) -> int:
+    lower = gb.select.tril(matrix, -1).new()
+    counts = gb.Matrix(gb.dtypes.INT64, matrix.nrows, matrix.ncols)
+    counts(mask=lower.S) << gb.semiring.plus_pair(lower @ (lower.T if transpose else lower))
+    total = counts.reduce_scalar(gb.monoid.plus).new().value
+    return 0 if total is None else int(total)

@@ -1,0 +1,50 @@
+"""igraph for Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import igraph
+import numpy as np
+
+from benchmarks.inputs import Input
+from benchmarks.peers.peer import Builder, Methods, Peer
+
+
+class Igraph(Peer):
+    name = "igraph"
+    version = igraph.__version__
+
+    def __init__(self, threads: int) -> None:
+        self.settings = "serial library"
+
+    def build(self, given: Input) -> Builder:
+        ends = np.column_stack([given.src, given.dst]).astype(np.int64)
+        return Builder(
+            "Graph(n, edges), then simplify",
+            lambda: igraph.Graph(n=given.num_vertices, edges=ends).simplify(),
+            lambda graph: graph.ecount(),
+        )
+
+    def triangles(self, given: Input) -> Methods:
+        graph = _graph(given)
+        degrees = given.graph.degrees()
+        wedges = int((degrees * (degrees - 1) // 2).sum())
+        return {
+            "transitivity_undirected * wedges / 3": lambda: round(
+                graph.transitivity_undirected(mode="zero") * wedges / 3
+            )
+        }
+
+    def cores(self, given: Input) -> Methods:
+        graph = _graph(given)
+
+        def run() -> Any:
+            values = graph.coreness()
+            return lambda: values
+
+        return {"coreness": run}
+
+
+def _graph(given: Input) -> Any:
+    return igraph.Graph(n=given.num_vertices, edges=given.simple.astype(np.int64))

@@ -1,0 +1,71 @@
+"""NetworKit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkit as nk
+import numpy as np
+
+from benchmarks.inputs import Input
+from benchmarks.peers.peer import Builder, Methods, Peer
+
+
+class Networkit(Peer):
+    name = "networkit"
+    version = nk.__version__
+
+    def __init__(self, threads: int) -> None:
+        nk.setNumberOfThreads(threads)
+        nk.setLogLevel("ERROR")
+        self.settings = f"{threads} threads"
+
+    def build(self, given: Input) -> Builder:
+        ends = given.src.astype(np.uint64), given.dst.astype(np.uint64)
+
+        def run() -> Any:
+            graph = nk.GraphFromCoo(ends, n=given.num_vertices)
+            graph.removeSelfLoops()
+            graph.removeMultiEdges()
+            return graph
+
+        return Builder("GraphFromCoo, then repeats and self-loops removed", run, lambda graph: graph.numberOfEdges())
+
+    def triangles(self, given: Input) -> Methods:
+        graph = _graph(given)
+        graph.indexEdges()
+        graph.sortEdges()
+        degrees = given.graph.degrees()
+        pairs = degrees * (degrees - 1) // 2
+
+        def from_clustering() -> int:
+            shares = nk.centrality.LocalClusteringCoefficient(graph, turbo=True).run().scores()
+            return round(float((np.array(shares) * pairs).sum()) / 3)
+
+        def from_edges() -> int:
+            return int(np.array(nk.sparsification.TriangleEdgeScore(graph).run().scores()).sum()) // 3
+
+        def from_edges_forward() -> int:
+            return int(np.array(nk.sparsification.ChibaNishizekiTriangleEdgeScore(graph).run().scores()).sum()) // 3
+
+        return {
+            "LocalClusteringCoefficient(turbo=True)": from_clustering,
+            "TriangleEdgeScore": from_edges,
+            "ChibaNishizekiTriangleEdgeScore": from_edges_forward,
+        }
+
+    def cores(self, given: Input) -> Methods:
+        graph = _graph(given)
+
+        def run(**options: bool) -> Any:
+            return nk.centrality.CoreDecomposition(graph, **options).run().scores
+
+        return {
+            "CoreDecomposition": run,
+            "CoreDecomposition(enforceBucketQueueAlgorithm=True)": lambda: run(enforceBucketQueueAlgorithm=True),
+        }
+
+
+def _graph(given: Input) -> Any:
+    ends = given.simple.astype(np.uint64)
+    return nk.GraphFromCoo((ends[:, 0].copy(), ends[:, 1].copy()), n=given.num_vertices)

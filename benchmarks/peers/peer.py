@@ -1,0 +1,44 @@
+"""What a peer may offer. What it does not offer is not asked of it by any case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.inputs import Input
+
+Methods = dict[str, Callable[[], Any]]
+
+
+@dataclass(frozen=True)
+class Builder:
+    """How a library builds a simple undirected graph; `count_edges` looks at what it built, outside the clock."""
+
+    method: str
+    run: Callable[[], Any]
+    count_edges: Callable[[Any], int]
+
+
+class Peer:
+    """A library. Conversions to the array types that it wants are made before the clock starts."""
+
+    name: str
+    version: str
+    settings: str
+
+    def build(self, given: Input) -> Builder:
+        raise NotImplementedError(f"{self.name} builds no graph")
+
+    def triangles(self, given: Input) -> Methods:
+        """Ways to the number of triangles, from the library's own graph."""
+        raise NotImplementedError(f"{self.name} counts no triangles")
+
+    def cores(self, given: Input) -> Methods:
+        """Ways to the core numbers; each returns a function that reads them, which is not timed."""
+        raise NotImplementedError(f"{self.name} has no core numbers")
+
+    def read(self, file: Path, rows: int) -> Methods:
+        """Ways to read the first `rows` lines into an array with two columns."""
+        raise NotImplementedError(f"{self.name} reads no text")

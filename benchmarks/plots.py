@@ -1,0 +1,113 @@
+"""Plots of the report: medians as bars with every sample on them, one picture per group and class of machine.
+
+Colours are those of Okabe and Ito, which people with any common colour blindness can tell apart; libraries are also
+named beside their bars, so that no plot needs its colours to be read.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("svg")
+
+import matplotlib.pyplot as plt
+
+from benchmarks.contest import OURS
+from benchmarks.report import GROUPS, has_plot, plot_name, seconds
+from benchmarks.results import Entry, Result
+
+_COLOURS = {
+    OURS: "#0072B2",
+    "scipy": "#E69F00",
+    "networkit": "#009E73",
+    "igraph": "#CC79A7",
+    "graphblas": "#D55E00",
+    "pandas": "#56B4E9",
+    "numpy": "#B8A500",
+}
+_OTHER = "#8C8C8C"
+_BAR, _GAP = 0.25, 0.32  # inches per bar and between cases
+
+
+def draw_all(results: list[Result], folder: Path) -> list[Path]:
+    """Write the plots of all groups that have something to compare."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for (label, group), found in groupby(results, key=lambda result: (result.label, result.group)):
+        of_group = list(found)
+        if has_plot(of_group):
+            file = folder / plot_name(label, group)
+            draw(of_group, f"{GROUPS[group]}, {label}", file)
+            files.append(file)
+    return files
+
+
+def draw(results: list[Result], title: str, file: Path) -> None:
+    """One horizontal bar per library and case; shorter is faster."""
+    style = {"svg.hashsalt": "graphlode", "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif"}
+    with plt.rc_context(style):
+        height = sum(_BAR * len(result.entries) + _GAP for result in results) + 0.95
+        figure, axes = plt.subplots(figsize=(8.0, height), layout="constrained")
+        labels = _bars(axes, results)
+        _finish(axes, results, labels, title)
+        figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None, dpi=110)
+        plt.close(figure)
+
+
+def _bars(axes: Any, results: list[Result]) -> dict[float, str]:
+    y = 0.0
+    labels: dict[float, str] = {}
+    lowest = min(entry.fastest for result in results for entry in result.entries)
+    highest = max(entry.slowest for result in results for entry in result.entries)
+    logarithmic = highest / lowest > 30
+    if logarithmic:
+        axes.set_xscale("log")
+        axes.set_xlim(lowest / 2.5, highest * 6)
+    else:
+        axes.set_xlim(0, highest * 1.3)
+    for result in results:
+        axes.text(0, y + 0.02, result.case, transform=axes.get_yaxis_transform(), weight="bold", va="center", ha="left")
+        y += _BAR
+        for entry in result.entries:
+            _bar(axes, y, entry, result)
+            labels[y] = entry.library
+            y += _BAR
+        y += _GAP - _BAR
+    axes.set_ylim(y, -_BAR)
+    return labels
+
+
+def _bar(axes: Any, y: float, entry: Entry, result: Result) -> None:
+    colour = _COLOURS.get(entry.library, _OTHER)
+    axes.barh(y, entry.median, height=_BAR * 0.78, color=colour, alpha=1.0 if entry.library == OURS else 0.75)
+    samples = [value / entry.share for value in entry.seconds]
+    axes.plot(samples, [y] * len(samples), "|", color="black", markersize=6, markeredgewidth=0.8, alpha=0.6)
+    ratio = "" if entry.library == OURS else f"   {entry.median / result.ours.median:.2g}x"
+    scaled = " (scaled)" if entry.share != 1 else ""
+    axes.annotate(
+        f"{seconds(entry.median)}{ratio}{scaled}",
+        (max(samples), y),
+        xytext=(6, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=8,
+    )
+
+
+def _finish(axes: Any, results: list[Result], labels: dict[float, str], title: str) -> None:
+    axes.set_yticks(list(labels), list(labels.values()))
+    for tick in axes.get_yticklabels():
+        if tick.get_text() == OURS:
+            tick.set_fontweight("bold")
+    axes.tick_params(axis="y", length=0)
+    kind = "seconds, logarithmic" if axes.get_xscale() == "log" else "seconds"
+    axes.set_xlabel(f"{kind}; bar: median, ticks: all samples; shorter is faster, Nx: times graphlode's")
+    axes.set_title(title, loc="left", weight="bold")
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.grid(axis="x", which="major", color="#DDDDDD", linewidth=0.6)
+    axes.set_axisbelow(True)

@@ -1,0 +1,94 @@
+"""Committed results, read back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.contest import OURS
+
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One library in one case."""
+
+    library: str
+    version: str
+    method: str
+    settings: str
+    seconds: tuple[float, ...]
+    share: float = 1.0  # of the input that was worked on
+
+    @property
+    def median(self) -> float:
+        """Seconds for the whole input; for a library that did a share of it, in proportion."""
+        return median(self.seconds) / self.share
+
+    @property
+    def fastest(self) -> float:
+        return min(self.seconds) / self.share
+
+    @property
+    def slowest(self) -> float:
+        return max(self.seconds) / self.share
+
+
+@dataclass(frozen=True)
+class Result:
+    """One case on one class of machine."""
+
+    data: dict[str, Any]
+
+    @property
+    def case(self) -> str:
+        return str(self.data["case"])
+
+    @property
+    def group(self) -> str:
+        return str(self.data["group"])
+
+    @property
+    def label(self) -> str:
+        return str(self.data["label"])
+
+    @property
+    def ours(self) -> Entry:
+        data = self.data
+        version = data["environment"]["packages"]["graphlode"]
+        return Entry(OURS, version, data["method"], f"devices={data['devices']}", tuple(data["seconds"]))
+
+    @property
+    def peers(self) -> dict[str, Entry]:
+        return {
+            name: Entry(
+                name, peer["version"], peer["method"], peer["settings"], tuple(peer["seconds"]), peer.get("share", 1.0)
+            )
+            for name, peer in self.data["peers"].items()
+        }
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Ours first, then the peers from the fastest to the slowest."""
+        return [self.ours, *sorted(self.peers.values(), key=lambda entry: entry.median)]
+
+    def rate(self, entry: Entry) -> float | None:
+        """Megabytes of input per second, where the case reads a file."""
+        size = self.data["bytes"].get("input") if self.data["operation"] == "read" else None
+        return None if size is None else size / entry.median / MEGABYTE
+
+    @property
+    def memory(self) -> float | None:
+        """Peak bytes of the core over bytes of the result."""
+        size = self.data["bytes"].get("result")
+        return None if not size else self.data["bytes_peak"] / size
+
+
+def load_results(folder: Path) -> list[Result]:
+    """All results below the folder, by machine class and case."""
+    found = [Result(json.loads(file.read_text("utf-8"))) for file in sorted(folder.rglob("*.json"))]
+    return sorted(found, key=lambda result: (result.label, result.group, result.case))

@@ -1,0 +1,150 @@
+"""The runner: measures cases and writes one JSON file per case, never one with an answer that was not verified.
+
+python -m benchmarks.run --all
+python -m benchmarks.run --group triangles --devices cuda:0 --label "H200, 16 cores"
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import graphlode as gl
+from benchmarks.case import FOLDER, Case, choose, load_cases
+from benchmarks.contest import OURS, Contest, Measured, WrongAnswerError, measure
+from benchmarks.inputs import Inputs, Skipped
+from benchmarks.operations import OPERATIONS
+from benchmarks.setting import Setting
+from graphlode.errors import UnsupportedError
+from graphlode.measure import PeakMemory, commit_of, environment
+
+RESULTS = Path(__file__).parent / "results"
+SCHEMA = 1
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """0 if every chosen case was written or skipped, 1 if one went wrong, 2 if no case was chosen."""
+    given = _parser().parse_args(words)
+    cases = choose(load_cases(given.cases), given.group, given.case)
+    if given.list:
+        for case in cases:
+            print(case.name)
+        return 0
+    if not cases or not (given.all or given.group or given.case):
+        print("no case chosen: use --all, --group or --case (--list shows them)", file=sys.stderr)
+        return 2
+    with gl.configure(threads=given.threads) as settings, tempfile.TemporaryDirectory() as scratch:
+        devices = given.devices
+        label = given.label or default_label(settings.threads, devices)
+        setting = Setting(settings.threads, devices, Inputs(given.cases), Path(scratch), print)
+        failed = [case.name for case in cases if not _run(case, setting, label, given.out, given.repeats)]
+    for name in failed:
+        print(f"FAILED {name}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def default_label(threads: int, devices: str) -> str:
+    """The class of machine, such as "2 cores" or "NVIDIA H200, 16 cores"."""
+    gpu = environment(devices).gpu
+    cores = f"{threads} core{'' if threads == 1 else 's'}"
+    return cores if gpu is None else f"{gpu}, {cores}"
+
+
+def folder_name(label: str) -> str:
+    return "".join(char if char.isalnum() else "-" for char in label.lower()).replace("--", "-")
+
+
+def _run(case: Case, setting: Setting, label: str, out: Path, repeats: int | None) -> bool:
+    setting.say(f"{case.name} ...")
+    try:
+        contest = OPERATIONS[case.operation](case, setting)
+        measured, peak = measure(contest, repeats or case.repeats, case.warmup)
+    except Skipped as reason:
+        setting.say(f"  skipped: {reason}")
+        return True
+    except UnsupportedError as reason:
+        setting.say(f"  skipped: {reason}")
+        return True
+    except WrongAnswerError as error:
+        print(f"{case.name}: {error}", file=sys.stderr)
+        return False
+    except Exception:
+        traceback.print_exc()  # the other cases are still worth measuring
+        return False
+    file = out / folder_name(label) / case.file_name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(_record(case, setting, label, contest, measured, peak), indent=1) + "\n", "utf-8")
+    for name, one in measured.items():
+        seconds = one.samples.seconds
+        setting.say(f"  {name:<10} {median(seconds):10.4f} s  ({min(seconds):.4f} to {max(seconds):.4f})  {one.method}")
+    return True
+
+
+def _record(
+    case: Case, setting: Setting, label: str, contest: Contest, measured: dict[str, Measured], peak: PeakMemory
+) -> dict[str, Any]:
+    ours = measured[OURS]
+    commit = commit_of(Path(__file__).parent)
+    return {
+        "schema": SCHEMA,
+        "case": case.name,
+        "group": case.group,
+        "operation": case.operation,
+        "label": label,
+        "commit": commit.commit,
+        "dirty": commit.dirty,
+        "verified": True,
+        "answer": contest.expected,
+        "expected_from": contest.expected_from,
+        "graph": _graph(case, setting),
+        "environment": environment(setting.devices).to_dict(),
+        "what": case.what,
+        "devices": setting.devices,
+        "method": ours.method,
+        "warmup": case.warmup,
+        "seconds": list(ours.samples.seconds),
+        "bytes_peak": peak.core,
+        "bytes_resident": peak.resident,
+        "bytes": contest.sizes,
+        "peers": {name: one.to_dict() for name, one in measured.items() if name != OURS},
+    }
+
+
+def _graph(case: Case, setting: Setting) -> dict[str, Any] | None:
+    if case.graph is None:
+        return None
+    given = setting.input(case)
+    return {
+        "name": given.name,
+        "sha256": given.sha256,
+        "num_vertices": given.num_vertices,
+        "num_edges": given.graph.num_edges,
+    }
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--all", action="store_true", help="every case but those of the group smoke")
+    parser.add_argument(
+        "--group", action="append", default=[], metavar="NAME", help="the cases of a group (repeatable)"
+    )
+    parser.add_argument("--case", metavar="PATTERN", help="the cases whose names match, such as 'triangles/*'")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads of every library (default: the cores here)")
+    parser.add_argument("--devices", default="cpu", help="where our operations run (default: cpu)")
+    parser.add_argument("--repeats", type=int, metavar="N", help="samples per case (default: as the case says)")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="where the results go")
+    parser.add_argument("--cases", type=Path, default=FOLDER, metavar="DIR", help="where the cases are")
+    parser.add_argument("--label", metavar="NAME", help='the class of machine (default: such as "2 cores")')
+    parser.add_argument("--list", action="store_true", help="print the names of the chosen cases and end")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""Targets as data (`targets.toml`), each compared with every result it speaks of."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results import Result
+
+FILE = Path(__file__).parent / "targets.toml"
+_DEFAULT_LABEL = "2 cores"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How far a target is met: one value per case; None where it was not measured."""
+
+    text: str
+    limit: str
+    values: dict[str, float]
+    met: bool | None
+
+
+def judge(results: list[Result], file: Path = FILE) -> list[Verdict]:
+    return [_judge(target, results) for target in tomllib.loads(file.read_text("utf-8"))["target"]]
+
+
+def _judge(target: dict[str, Any], results: list[Result]) -> Verdict:
+    label = target.get("label", _DEFAULT_LABEL)
+    values = {}
+    for result in results:
+        if result.label == label and fnmatch(result.case, target["case"]):
+            value = _value(target["value"], result, results)
+            if value is not None:
+                values[result.case] = value
+    least, most = target.get("at_least"), target.get("at_most")
+    limit = f"at least {least:g}" if most is None else f"at most {most:g}"
+    good = [value >= least if most is None else value <= most for value in values.values()]
+    return Verdict(target["text"], limit, values, all(good) if good else None)
+
+
+def _value(kind: str, result: Result, results: list[Result]) -> float | None:
+    word, _, other = kind.partition(":")
+    ours = result.ours
+    if word == "seconds":
+        return ours.median
+    if word == "rate":
+        return result.rate(ours)
+    if word == "memory":
+        return result.memory
+    if word == "ratio":
+        against = [peer.median for name, peer in result.peers.items() if other in ("*", name)]
+        return ours.median / min(against) if against else None
+    if word == "speedup":
+        there = [r.ours.median for r in results if r.label == other and r.case == result.case]
+        return there[0] / ours.median if there else None
+    raise ValueError(f"unknown value {kind!r}")
