@@ -1,4 +1,4 @@
-"""Plots of the report: medians as bars with every sample on them, one picture per group and class of machine.
+"""Plots of the report: medians with every sample beside them, one picture per group and class of machine.
 
 Colours are those of Okabe and Ito, which people with any common colour blindness can tell apart; libraries are also
 named beside their bars, so that no plot needs its colours to be read.
@@ -31,6 +31,7 @@ _COLOURS = {
 }
 _OTHER = "#8C8C8C"
 _BAR, _GAP = 0.25, 0.32  # inches per bar and between cases
+_LOGARITHMIC_ABOVE = 30  # slowest over fastest
 
 
 def draw_all(results: list[Result], folder: Path) -> list[Path]:
@@ -47,13 +48,13 @@ def draw_all(results: list[Result], folder: Path) -> list[Path]:
 
 
 def draw(results: list[Result], title: str, file: Path) -> None:
-    """One horizontal bar per library and case; shorter is faster."""
+    """One line per library and case: a bar, or a dot where the times are too far apart for one linear axis."""
     style = {"svg.hashsalt": "graphlode", "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif"}
     with plt.rc_context(style):
         height = sum(_BAR * len(result.entries) + _GAP for result in results) + 0.95
         figure, axes = plt.subplots(figsize=(8.0, height), layout="constrained")
         labels = _bars(axes, results)
-        _finish(axes, results, labels, title)
+        _finish(axes, labels, title)
         figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None, dpi=110)
         plt.close(figure)
 
@@ -63,17 +64,16 @@ def _bars(axes: Any, results: list[Result]) -> dict[float, str]:
     labels: dict[float, str] = {}
     lowest = min(entry.fastest for result in results for entry in result.entries)
     highest = max(entry.slowest for result in results for entry in result.entries)
-    logarithmic = highest / lowest > 30
-    if logarithmic:
+    if highest / lowest > _LOGARITHMIC_ABOVE:
         axes.set_xscale("log")
-        axes.set_xlim(lowest / 2.5, highest * 6)
+        axes.set_xlim(lowest / 1.5, highest * 5)
     else:
         axes.set_xlim(0, highest * 1.3)
     for result in results:
-        axes.text(0, y + 0.02, result.case, transform=axes.get_yaxis_transform(), weight="bold", va="center", ha="left")
+        axes.text(0, y, _heading(result), transform=axes.get_yaxis_transform(), weight="bold", va="center", ha="left")
         y += _BAR
         for entry in result.entries:
-            _bar(axes, y, entry, result)
+            _mark(axes, y, entry, result)
             labels[y] = entry.library
             y += _BAR
         y += _GAP - _BAR
@@ -81,31 +81,42 @@ def _bars(axes: Any, results: list[Result]) -> dict[float, str]:
     return labels
 
 
-def _bar(axes: Any, y: float, entry: Entry, result: Result) -> None:
+def _heading(result: Result) -> str:
+    return result.case.partition("/")[2].replace("end_to_end", "end to end").replace("/", ", ")
+
+
+def _mark(axes: Any, y: float, entry: Entry, result: Result) -> None:
     colour = _COLOURS.get(entry.library, _OTHER)
-    axes.barh(y, entry.median, height=_BAR * 0.78, color=colour, alpha=1.0 if entry.library == OURS else 0.75)
     samples = [value / entry.share for value in entry.seconds]
+    if axes.get_xscale() == "log":  # a bar has no honest length without a zero
+        axes.plot([min(samples), max(samples)], [y, y], color=colour, linewidth=2, solid_capstyle="butt")
+        axes.plot([entry.median], [y], "o", color=colour, markersize=9 if entry.library == OURS else 7)
+    else:
+        axes.barh(y, entry.median, height=_BAR * 0.78, color=colour, alpha=1.0 if entry.library == OURS else 0.75)
     axes.plot(samples, [y] * len(samples), "|", color="black", markersize=6, markeredgewidth=0.8, alpha=0.6)
-    ratio = "" if entry.library == OURS else f"   {entry.median / result.ours.median:.2g}x"
+    times = entry.median / result.ours.median
+    ratio = "" if entry.library == OURS else f"   {times:.{2 if times < 1 else 1}f}x"
     scaled = " (scaled)" if entry.share != 1 else ""
     axes.annotate(
         f"{seconds(entry.median)}{ratio}{scaled}",
         (max(samples), y),
-        xytext=(6, 0),
+        xytext=(9, 0),
         textcoords="offset points",
         va="center",
         fontsize=8,
     )
 
 
-def _finish(axes: Any, results: list[Result], labels: dict[float, str], title: str) -> None:
+def _finish(axes: Any, labels: dict[float, str], title: str) -> None:
     axes.set_yticks(list(labels), list(labels.values()))
     for tick in axes.get_yticklabels():
         if tick.get_text() == OURS:
             tick.set_fontweight("bold")
     axes.tick_params(axis="y", length=0)
-    kind = "seconds, logarithmic" if axes.get_xscale() == "log" else "seconds"
-    axes.set_xlabel(f"{kind}; bar: median, ticks: all samples; shorter is faster, Nx: times graphlode's")
+    logarithmic = axes.get_xscale() == "log"
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} s")
+    kind = "dot: median (logarithmic)" if logarithmic else "bar: median"
+    axes.set_xlabel(f"{kind}, ticks: all samples; left is faster; Nx: times graphlode's", loc="left")
     axes.set_title(title, loc="left", weight="bold")
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)

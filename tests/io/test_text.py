@@ -291,6 +291,14 @@ def test_random_weights_are_read_back_exactly(weights):
 
 
 @settings(deadline=None)
+@given(st.lists(st.from_regex(r"[0-9]{1,18}(\.[0-9]{0,18})?(e-?[0-9]{1,2})?", fullmatch=True), min_size=1, max_size=30))
+def test_decimals_of_any_length_are_rounded_once(words):
+    text = "".join(f"1 2 {word}\n" for word in words) + "# " + "x" * 100  # long enough for the fast path
+    *_, values = parse(as_text(text), Layout(), "weights")
+    assert values.tolist() == [float(word) for word in words]
+
+
+@settings(deadline=None)
 @given(st.binary(max_size=200), st.integers(1, 50), st.booleans())
 def test_any_bytes_give_edges_or_an_input_error(content, chunk_bytes, comma):
     text = np.frombuffer(content, np.uint8)

@@ -73,5 +73,8 @@ def core_numbers(graph: Any, *, devices: Devices = "auto", progress: Progress | 
 
 
 def _result(graph: Graph, peeling: Mapping[str, AnyArray], provenance: Provenance) -> CoreNumbers:
-    order = np.argsort(peeling["round"], kind="stable")
+    rounds = peeling["round"]
+    if rounds.max(initial=0) < 2**16:
+        rounds = rounds.astype(np.uint16)  # numpy sorts 16 bits by radix, several times faster than 32
+    order = np.argsort(rounds, kind="stable")
     return CoreNumbers(values=peeling["core"].astype(np.int64), order=graph.ids[order], provenance=provenance)

@@ -25,8 +25,8 @@ def dataset_names() -> tuple[str, ...]:
 def dataset_info(name: str) -> Dataset:
     """What is known of a bundled graph: what it is about, where it is from, its sizes. No file is read.
 
-    >>> import graphlode as gl
-    >>> gl.dataset_info("jazz").triangles
+    >>> from graphlode.datasets import dataset_info
+    >>> dataset_info("jazz").triangles
     17899
     """
     try:

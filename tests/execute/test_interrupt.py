@@ -1,0 +1,89 @@
+"""Ctrl-C: heard within a second in every kind of work, and the interpreter goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+SCRIPT = """
+import sys, time
+import numpy as np
+import graphlode as gl
+from graphlode.generate import complete, kronecker
+{prepare}
+print("ready", flush=True)
+try:
+    while True:
+        {work}
+except KeyboardInterrupt:
+    print("interrupted", time.time(), flush=True)
+    assert gl.count_triangles(complete(40), devices={devices}).total == 9880
+    print("usable", flush=True)
+"""
+
+WORK = {
+    "triangles": ("graph = complete(3000)", "gl.count_triangles(graph, by='vertex', devices='cpu')", "'cpu'"),
+    "triangles-progress": (
+        "graph = complete(3000)",
+        "gl.count_triangles(graph, by='edge', devices='cpu', progress=lambda done, total: None)",
+        "'cpu'",
+    ),
+    "shared": (
+        "graph = complete(2000)",
+        "gl.count_triangles(graph, by='edge', devices=['cpu', 'cpu'])",
+        "['cpu', 'cpu']",
+    ),
+    "reference": ("graph = complete(200)", "gl.count_triangles(graph, devices='reference')", "'reference'"),
+    "cores": ("graph = kronecker(17, 16)", "gl.core_numbers(graph, devices='cpu')", "'cpu'"),
+    "build": ("src, dst = np.random.default_rng(0).integers(0, 2**62, (2, 2_000_000))", "gl.from_edges(src, dst)", "'cpu'"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(WORK))
+def test_an_interrupt_is_heard_within_a_second(name: str) -> None:
+    prepare, work, devices = WORK[name]
+    script = SCRIPT.format(prepare=prepare, work=work, devices=devices)
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.4)
+        sent = time.time()
+        os.kill(process.pid, signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0, errors
+    words = output.split()
+    assert words[0] == "interrupted" and words[2] == "usable"
+    assert float(words[1]) - sent < 1
+
+
+def test_an_interrupt_does_not_wait_for_the_work_of_others() -> None:
+    """Work that waits in the queue of a busy device is taken back at once."""
+    script = """
+import signal, threading, time
+import graphlode as gl
+from graphlode.generate import complete
+graph = complete(2500)
+slow = threading.Thread(target=lambda: [gl.count_triangles(graph, by="edge", devices="cpu") for _ in range(3)])
+gl.count_triangles(graph, devices="cpu")
+slow.start()
+time.sleep(0.05)
+threading.Timer(0.2, lambda: signal.raise_signal(signal.SIGINT)).start()
+begun = time.perf_counter()
+try:
+    while True:
+        gl.count_triangles(complete(3), devices="cpu")
+except KeyboardInterrupt:
+    print(time.perf_counter() - begun)
+slow.join()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 1.2

@@ -1,0 +1,150 @@
+"""The benchmark runner: no time without a verified answer, and a report that says what the results say."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BENCHMARKS = ROOT / "benchmarks"
+
+pytestmark = pytest.mark.skipif(not BENCHMARKS.exists(), reason="the benchmarks are not part of this installation")
+
+
+def run(module: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "GRAPHLODE_DATA"}
+    command = [sys.executable, "-m", f"benchmarks.{module}", *map(str, words)]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+
+
+def cases_with(folder: Path, text: str) -> Path:
+    folder.mkdir()
+    shutil.copy(BENCHMARKS / "cases" / "graphs.toml", folder)
+    (folder / "made.toml").write_text(text, "utf-8")
+    return folder
+
+
+TRIANGLES = """
+[[case]]
+name = "made/triangles"
+operation = "triangles"
+graph = "kronecker-10"
+what = "{what}"
+expected = {expected}
+repeats = 3
+peers = ["scipy"]
+"""
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The results of a run of two small cases."""
+    folder = tmp_path_factory.mktemp("results")
+    done = run("run", "--case", "smoke/triangles-kernel", "--out", folder, "--threads", 2, "--label", "Test machine, 2")
+    assert done.returncode == 0, done.stderr
+    cases = cases_with(folder / "cases", TRIANGLES.format(what="end_to_end", expected='"scipy"'))
+    done = run("run", "--all", "--cases", cases, "--out", folder, "--threads", 1, "--label", "Test machine, 2")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_a_result_says_what_was_measured_where_and_on_what(written):
+    result = json.loads((written / "test-machine-2" / "smoke-triangles-kernel.json").read_text("utf-8"))
+    assert (result["schema"], result["verified"], result["case"]) == (1, True, "smoke/triangles-kernel")
+    assert (result["what"], result["label"], result["devices"]) == ("kernel", "Test machine, 2", "cpu")
+    assert len(result["seconds"]) == 2 and all(second > 0 for second in result["seconds"])
+    assert result["graph"]["num_vertices"] == 1024 and len(result["graph"]["sha256"]) == 64
+    assert result["environment"]["threads"] == 2 and result["environment"]["gpu"] is None
+    assert isinstance(result["answer"], int) and result["answer"] > 1000
+    assert str(Path.home()) not in json.dumps(result) or str(Path.home()) == "/"
+
+
+def test_a_peer_is_measured_in_the_same_run(written):
+    result = json.loads((written / "test-machine-2" / "made-triangles.json").read_text("utf-8"))
+    peer = result["peers"]["scipy"]
+    assert len(peer["seconds"]) == len(result["seconds"]) == 3
+    assert peer["version"] and peer["method"] and peer["settings"]
+
+
+@pytest.mark.parametrize("what", ["kernel", "end_to_end"])
+def test_a_wrong_answer_writes_nothing_and_fails(tmp_path, what):
+    cases = cases_with(tmp_path / "cases", TRIANGLES.format(what=what, expected=1))
+    done = run("run", "--all", "--cases", cases, "--out", tmp_path / "results")
+    assert done.returncode == 1
+    assert "graphlode (count_triangles) answered" in done.stderr and "expected 1" in done.stderr
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_a_case_whose_data_is_not_there_is_skipped_with_a_reason(tmp_path):
+    done = run("run", "--case", "triangles/mico/kernel", "--out", tmp_path)
+    assert done.returncode == 0
+    assert "skipped: needs mico.txt.gz in the folder that GRAPHLODE_DATA names" in done.stdout
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_a_run_without_a_chosen_case_is_refused(tmp_path):
+    assert run("run", "--out", tmp_path).returncode == 2
+    assert run("run", "--case", "no/such/case", "--out", tmp_path).returncode == 2
+
+
+def test_every_small_case_runs(tmp_path):
+    done = run("run", "--group", "smoke", "--repeats", 1, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    names = run("run", "--group", "smoke", "--list").stdout.split()
+    assert {file.name for file in tmp_path.rglob("*.json")} == {name.replace("/", "-") + ".json" for name in names}
+
+
+def test_cases_have_different_names_and_name_known_graphs():
+    graphs = tomllib.loads((BENCHMARKS / "cases" / "graphs.toml").read_text("utf-8"))
+    cases = [
+        case
+        for file in sorted((BENCHMARKS / "cases").glob("*.toml"))
+        if file.stem != "graphs"
+        for case in tomllib.loads(file.read_text("utf-8"))["case"]
+    ]
+    assert len({case["name"] for case in cases}) == len(cases) > 20
+    assert all(case["graph"] in graphs for case in cases if "graph" in case)
+    assert all("expected" in case for case in cases)
+
+
+def test_the_report_shows_medians_ratios_and_losses(written, tmp_path):
+    results = tmp_path / "results"
+    shutil.copytree(written / "test-machine-2", results)
+    file = results / "made-triangles.json"
+    result = json.loads(file.read_text("utf-8"))
+    result["seconds"] = [0.4, 0.2, 0.3]
+    result["peers"]["scipy"]["seconds"] = [0.1, 0.2, 0.15]
+    result["group"] = "peers"
+    file.write_text(json.dumps(result), "utf-8")
+    done = run("report", "--results", results, "--out", tmp_path / "R.md", "--plots", tmp_path / "plots")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "R.md").read_text("utf-8")
+    assert "| triangles | end to end | **graphlode** | 300 ms (200 ms to 400 ms) | 1 |" in text
+    assert f"| scipy {result['peers']['scipy']['version']} | 150 ms (100 ms to 200 ms) | 0.50 |" in text
+    assert "](plots/test-machine-2-peers.svg)" in text
+    assert (tmp_path / "plots" / "test-machine-2-peers.svg").stat().st_size > 1000
+
+
+def test_the_committed_report_is_up_to_date_with_the_results(tmp_path):
+    done = run("report", "--no-plots", "--out", tmp_path / "REPORT.md")
+    assert done.returncode == 0, done.stderr
+    fresh = (tmp_path / "REPORT.md").read_text("utf-8")
+    assert fresh == (BENCHMARKS / "REPORT.md").read_text("utf-8"), "run python -m benchmarks.report"
+    for line in fresh.splitlines():
+        if line.startswith("!["):
+            assert (BENCHMARKS / line.rpartition("(")[2].rstrip(")")).exists(), line
+
+
+def test_committed_results_are_verified_and_belong_to_cases():
+    known = set(run("run", "--list").stdout.split())
+    for file in (BENCHMARKS / "results").rglob("*.json"):
+        result = json.loads(file.read_text("utf-8"))
+        assert result["verified"] is True and result["case"] in known, file.name
+        assert file.name == result["case"].replace("/", "-") + ".json"
