@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 NATIVE := $(shell find native src/graphlode/cuda -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh')
 GPU_PYTHON ?= python3
 
-.PHONY: demo test gpu-test bench lint format clean
+.PHONY: demo test gpu-test bench lint format stub clean
 
 demo: $(BIN)/python  ## install and run the main job on a bundled graph and a generated stream
 	$(PIP) install -q '.[plot]'
@@ -26,6 +26,9 @@ format: install-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(NATIVE)
+
+stub: install-dev  ## write the extension's type stub anew; a test compares it with the binary
+	$(BIN)/python -m nanobind.stubgen -q --exclude-values -m graphlode.cpu._native -o src/graphlode/cpu/_native.pyi
 
 gpu-test:  ## the whole suite and the memory checker on a machine with a CUDA device and CuPy
 	$(GPU_PYTHON) -m pip install -q --no-build-isolation --no-deps .

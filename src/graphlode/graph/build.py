@@ -55,7 +55,7 @@ def from_edges(
         raise InputError(f"src and dst must have the same length, got {tails.size} and {heads.size}")
     if tails.dtype != heads.dtype:
         tails, heads = tails.astype(np.int64), heads.astype(np.int64)
-    if num_vertices is not None and not (isinstance(num_vertices, int | np.integer) and num_vertices >= 0):
+    if num_vertices is not None and not (isinstance(num_vertices, int | np.integer) and 0 <= num_vertices < 2**62):
         raise InputError(f"num_vertices must be a non-negative integer, got {num_vertices!r}")
     if num_vertices is not None:
         _require_rows(int(num_vertices))

@@ -1,0 +1,150 @@
+"""The n-th allocation of the core fails, for every n: MemoryError, nothing leaked, and the next call is right.
+
+The counter sees every `buffer` of the core. The small vectors beside them are met by the second test, which takes away
+address space instead.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphlode as gl
+from graphlode.cpu import _native
+from graphlode.graph.views import Oriented
+
+RNG = np.random.default_rng(11)
+DENSE = RNG.integers(0, 500, (2, 4000))
+SCATTERED = RNG.integers(-(2**62), 2**62, 300)[RNG.integers(0, 300, (2, 4000))]
+WEIGHTS = RNG.random(4000)
+
+
+def fresh() -> gl.Graph:
+    """A graph without views."""
+    return gl.from_edges(*DENSE, num_vertices=500)
+
+
+def views(by: Any) -> Callable[[gl.Graph], Any]:
+    return lambda graph: graph.view(Oriented(by))["neighbors"].tolist()
+
+
+def triangles(by: Any, devices: Any = "cpu") -> Callable[[gl.Graph], Any]:
+    def count(graph: gl.Graph) -> Any:
+        found = gl.count_triangles(graph, by=by, devices=devices)
+        return found.total, *(None if a is None else a.tolist() for a in (found.by_vertex, found.by_edge))
+
+    return count
+
+
+CASES: dict[str, Callable[[gl.Graph], Any]] = {
+    "build": lambda graph: gl.from_edges(*DENSE, num_vertices=500).edges().tolist(),
+    "build-ids": lambda graph: gl.from_edges(*DENSE).edges().tolist(),
+    "build-directed": lambda graph: gl.from_edges(*DENSE, directed=True).edges().tolist(),
+    "build-scattered-ids": lambda graph: gl.from_edges(*SCATTERED).edges().tolist(),
+    "build-weights": lambda graph: gl.from_edges(*DENSE, weights=WEIGHTS).weights.tolist(),  # type: ignore[union-attr]
+    "view-degree": views("degree"),
+    "view-degeneracy": views("degeneracy"),
+    "view-approximate": views("approximate"),
+    "triangles": triangles(None),
+    "triangles-by-vertex": triangles("vertex"),
+    "triangles-by-edge": triangles("edge"),
+    "triangles-shared": triangles("edge", ["cpu", "cpu"]),
+    "cores": lambda graph: gl.core_numbers(graph, devices="cpu").order.tolist(),
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_failure_is_left_behind() -> Any:
+    yield
+    _native.fail_allocation(0)
+
+
+def live() -> int:
+    gc.collect()
+    return int(_native.live_bytes())
+
+
+def outcome(work: Callable[[gl.Graph], Any], graph: gl.Graph, n: int) -> Any:
+    """The answer, or None if memory ran out; nothing keeps the error and what hangs on it alive."""
+    _native.fail_allocation(n)
+    try:
+        return work(graph)
+    except MemoryError:
+        return None
+    finally:
+        _native.fail_allocation(0)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_each_allocation_may_fail(name: str) -> None:
+    work = CASES[name]
+    expected = work(fresh())
+    failures = 0
+    for n in range(1, 200):
+        graph = fresh()
+        before = live()
+        found = outcome(work, graph, n)
+        if found is not None:
+            assert found == expected
+            break
+        failures += 1
+        assert live() == before, f"allocation {n} leaked"
+        assert work(graph) == expected, f"wrong after the failure of allocation {n}"
+    assert found is not None, "it never succeeded"
+    assert failures >= 2
+
+
+def test_all_memory_comes_back_when_the_graph_goes() -> None:
+    before = live()
+    graph = fresh()
+    gl.count_triangles(graph, by="edge", devices="cpu")
+    gl.core_numbers(graph, devices="cpu")
+    assert live() > before
+    del graph
+    assert live() == before
+
+
+LITTLE_MEMORY = """
+import resource
+import numpy as np
+import graphlode as gl
+from graphlode.generate import erdos_renyi_edges
+from graphlode.graph.views import Oriented
+
+src, dst = erdos_renyi_edges(30_000, m=400_000, seed=1)
+scattered = np.sort(np.random.default_rng(0).choice(2**60, 30_000, replace=False))
+
+def work():
+    graph = gl.from_edges(src, dst, num_vertices=30_000)
+    other = gl.from_edges(scattered[src], scattered[dst])
+    graph.view(Oriented("approximate"))
+    cores = gl.core_numbers(graph, devices="cpu")
+    return gl.count_triangles(graph, by="edge", devices="cpu").total, cores.degeneracy, other.num_edges
+
+def address_space():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+expected = work()  # starts all threads and loads all modules
+failed = 0
+for megabytes in range(0, 160, 2):
+    resource.setrlimit(resource.RLIMIT_AS, (address_space() + megabytes * 2**20, resource.RLIM_INFINITY))
+    try:
+        assert work() == expected
+    except MemoryError:
+        failed += 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+assert failed > 3, failed
+assert work() == expected
+print(failed)
+"""
+
+
+def test_too_little_address_space_is_a_memory_error_and_nothing_worse(run_python: Any) -> None:
+    """Whichever allocation fails, of the core, of its vectors or of numpy."""
+    assert int(run_python(LITTLE_MEMORY)) > 3
