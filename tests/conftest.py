@@ -41,7 +41,9 @@ def device(request: pytest.FixtureRequest) -> str:
     return name
 
 
-@pytest.fixture(scope="session", params=[*_ONE, *_SEVERAL], ids=lambda names: "+".join(names) if isinstance(names, list) else names)
+@pytest.fixture(
+    scope="session", params=[*_ONE, *_SEVERAL], ids=lambda names: "+".join(names) if isinstance(names, list) else names
+)
 def devices(request: pytest.FixtureRequest) -> str | list[str]:
     """What a user may write for `devices`: one of each kind, and mixtures."""
     names: str | list[str] = request.param

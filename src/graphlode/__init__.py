@@ -21,6 +21,7 @@ from graphlode.generate import (
     star,
 )
 from graphlode.graph.build import from_csr, from_edges, from_networkx, from_scipy
+from graphlode.graph.estimate import Estimate, estimate
 from graphlode.graph.graph import Graph
 from graphlode.io import EdgeList, read, read_edges, write
 
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CoreNumbers",
     "EdgeList",
+    "Estimate",
     "Graph",
     "GraphlodeError",
     "InputError",
@@ -42,6 +44,7 @@ __all__ = [
     "dataset_names",
     "erdos_renyi",
     "errors",
+    "estimate",
     "from_csr",
     "from_edges",
     "from_networkx",

@@ -59,7 +59,13 @@ _settings: Settings | None = None
 
 
 def settings() -> Settings:
-    """The settings in force."""
+    """The settings in force.
+
+    >>> import graphlode as gl
+    >>> with gl.configure(threads=3):
+    ...     gl.settings().threads
+    3
+    """
     global _settings
     if _settings is None:
         _settings = _from_environment()  # at first use: a bad variable must not break the import

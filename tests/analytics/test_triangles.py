@@ -100,7 +100,9 @@ def test_new_names_change_no_count(data: st.DataObject, edges: EdgeList) -> None
     names = data.draw(relabellings(edges.num_vertices))
     n = edges.num_vertices
     before = gl.count_triangles(gl.from_edges(edges.src, edges.dst, num_vertices=n), by="vertex", devices="cpu")
-    after = gl.count_triangles(gl.from_edges(names[edges.src], names[edges.dst], num_vertices=n), by="vertex", devices="cpu")
+    after = gl.count_triangles(
+        gl.from_edges(names[edges.src], names[edges.dst], num_vertices=n), by="vertex", devices="cpu"
+    )
     assert before.total == after.total
     assert before.by_vertex is not None and after.by_vertex is not None
     np.testing.assert_array_equal(after.by_vertex[names], before.by_vertex)

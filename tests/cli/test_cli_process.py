@@ -65,7 +65,7 @@ def test_no_bar_or_color_where_nobody_looks() -> None:
 
 @pytest.fixture(scope="module")
 def long_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A graph whose triangles take one thread many seconds."""
+    """A graph whose triangles at each edge take one thread many seconds."""
     path = tmp_path_factory.mktemp("long") / "complete.npz"
     write(complete(4500), path)
     return path
@@ -73,16 +73,16 @@ def long_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])
 def test_ctrl_c_ends_a_long_count_within_a_second_or_so(long_run: Path, flags: list[str]) -> None:
-    command = [*PROGRAM, "triangles", str(long_run), "--threads", "1", "--device", "cpu", *flags]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        _wait_for_cpu_seconds(process.pid, 3.0)  # importing and reading take about half of that
-        sent = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-        waited = time.monotonic() - sent
-    finally:
-        process.kill()
+    command = [*PROGRAM, "triangles", str(long_run), "--by", "edge", "--threads", "1", "--device", "cpu", *flags]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            _wait_for_cpu_seconds(process.pid, 3.0)  # importing and reading take about half of that
+            sent = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+            waited = time.monotonic() - sent
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert (out, err) == ("", "graphlode: interrupted\n")
     assert waited < 3

@@ -43,23 +43,32 @@ def test_the_examples_of_a_module_are_true(name: str) -> None:
     assert found.failed == 0
 
 
-def _blocks(path: Path, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", path.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+# A block of Python, and the block of text right after it that says what it prints, if there is one.
+_BLOCKS = re.compile(r"^```python\n(.*?)^```\n(?:\n*```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("path", [p for p in DOCUMENTS if _blocks(p, "python")], ids=lambda p: p.name)
-def test_python_in_a_document_runs_and_prints_what_follows_it(
+def _blocks(path: Path) -> list[tuple[str, str]]:
+    return _BLOCKS.findall(path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("path", [p for p in DOCUMENTS if any(text for _, text in _blocks(p))], ids=lambda p: p.name)
+def test_python_in_a_document_prints_what_the_document_says(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The blocks of a document share their names; a ```text block right after one is what it prints."""
+    """The blocks of a document share their names. Documents that show no output only sketch, and are not run."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    pattern = re.compile(r"^```python\n(.*?)^```\n(?:\n*```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
-    for code, expected in pattern.findall(path.read_text("utf-8")):
+    for code, expected in _blocks(path):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(code, path.name, "exec"), names)
         assert printed.getvalue() == expected
+
+
+def test_the_readme_answers_its_question_in_ten_lines() -> None:
+    first, printed = _blocks(ROOT / "README.md")[0]
+    assert printed
+    assert len([line for line in first.splitlines() if line.strip()]) <= 10
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)

@@ -50,7 +50,9 @@ def test_auto_stands_alone() -> None:
         resolve(["auto", "cpu"])
 
 
-@pytest.mark.parametrize("devices", ["gpu", "cuda:x", "cuda:-1", "cuda:", "cpu:0", "reference:1", "CPU", "cuda-emulated:a"])
+@pytest.mark.parametrize(
+    "devices", ["gpu", "cuda:x", "cuda:-1", "cuda:", "cpu:0", "reference:1", "CPU", "cuda-emulated:a"]
+)
 def test_unknown_names_are_refused_with_the_known_ones(devices: str) -> None:
     with pytest.raises(InputError, match=r"unknown device .*; devices are auto, cpu, cuda"):
         resolve(devices)

@@ -40,7 +40,11 @@ WORK = {
     ),
     "reference": ("graph = complete(200)", "gl.count_triangles(graph, devices='reference')", "'reference'"),
     "cores": ("graph = kronecker(17, 16)", "gl.core_numbers(graph, devices='cpu')", "'cpu'"),
-    "build": ("src, dst = np.random.default_rng(0).integers(0, 2**62, (2, 2_000_000))", "gl.from_edges(src, dst)", "'cpu'"),
+    "build": (
+        "src, dst = np.random.default_rng(0).integers(0, 2**62, (2, 2_000_000))",
+        "gl.from_edges(src, dst)",
+        "'cpu'",
+    ),
 }
 
 
@@ -48,7 +52,9 @@ WORK = {
 def test_an_interrupt_is_heard_within_a_second(name: str) -> None:
     prepare, work, devices = WORK[name]
     script = SCRIPT.format(prepare=prepare, work=work, devices=devices)
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

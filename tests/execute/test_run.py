@@ -26,7 +26,9 @@ from graphlode.graph.views import Csr, Oriented
 def test_progress_is_told_from_the_calling_thread_and_reaches_the_total(devices: Any) -> None:
     told: list[tuple[int, int, int]] = []
     graph = erdos_renyi(60, p=0.3, seed=1)
-    gl.count_triangles(graph, devices=devices, progress=lambda done, total: told.append((done, total, threading.get_ident())))
+    gl.count_triangles(
+        graph, devices=devices, progress=lambda done, total: told.append((done, total, threading.get_ident()))
+    )
     assert told
     assert {thread for _, _, thread in told} == {threading.get_ident()}
     assert {total for _, total, _ in told} == {60}
@@ -56,7 +58,9 @@ def test_building_a_view_is_not_taken_for_progress() -> None:
             seen.append(control.done)
             return kernel.launch(device, view, tasks, control=control, **parameters)
 
-    operation = Operation("analytics.triangles", Oriented("degeneracy"), "vertex", TRIANGLES.combine, work=TRIANGLES.work)
+    operation = Operation(
+        "analytics.triangles", Oriented("degeneracy"), "vertex", TRIANGLES.combine, work=TRIANGLES.work
+    )
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(running, "kernel_module", lambda device, stem: Watching)
@@ -99,7 +103,9 @@ def test_a_view_that_is_there_needs_no_memory_again() -> None:
 
 def test_the_graph_itself_counts_where_it_must_be_copied() -> None:
     graph = complete(50)
-    host, emulated = (memory_needed(TRIANGLES, resolve(name)[0], graph, {"by": None}) for name in ("cpu", "cuda-emulated"))
+    host, emulated = (
+        memory_needed(TRIANGLES, resolve(name)[0], graph, {"by": None}) for name in ("cpu", "cuda-emulated")
+    )
     assert emulated > graph.nbytes and host < graph.nbytes + emulated
 
 

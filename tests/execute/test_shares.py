@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from graphlode.errors import InputError
 from graphlode.execute.shares import HYSTERESIS, NUM_SLOTS, ShareTable, apportion, slot_of, weights_from
 
-WEIGHTS = st.lists(st.one_of(st.just(0.0), st.floats(1e-3, 1e3), st.floats(1e-300, 1e308)), min_size=1, max_size=9).filter(any)
+WEIGHTS = st.lists(
+    st.one_of(st.just(0.0), st.floats(1e-3, 1e3), st.floats(1e-300, 1e308)), min_size=1, max_size=9
+).filter(any)
 
 
 @given(WEIGHTS)

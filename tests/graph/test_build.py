@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import graphlode as gl
 from graphlode.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.graph.build import build
+from graphlode.generate import kronecker_edges
 from graphlode.reference.graph.build import build as reference_build
 from graphlode.types import vertex_dtype
 from strategies import EdgeList, edge_lists, edge_lists_with_ids
@@ -115,6 +117,22 @@ def test_many_buckets_on_several_threads(ids: str, directed: bool) -> None:
         assert gl.from_edges(src, dst, directed=directed) == graph
     with gl.configure(threads=5):
         assert gl.from_edges(src, dst, directed=directed) == graph
+
+
+@pytest.mark.parametrize(
+    ("options", "times"),
+    [({"num_vertices": 2**15}, 3), ({}, 3), ({"directed": True}, 3), ({"weights": True}, 4)],
+    ids=str,
+)
+def test_building_takes_little_more_memory_than_the_graph(options: dict[str, Any], times: int) -> None:
+    src, dst = kronecker_edges(15, 16, seed=1)
+    if "weights" in options:
+        options = {"weights": np.ones(src.size)}
+    gc.collect()
+    before = _native.live_bytes()
+    _native.reset_peak_bytes()
+    graph = gl.from_edges(src, dst, **options)
+    assert _native.peak_bytes() - before <= times * graph.nbytes
 
 
 def test_a_hub_with_all_the_edges_is_one_bucket() -> None:

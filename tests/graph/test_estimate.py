@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from typing import Any
 
 import pytest
 
 import graphlode as gl
+from graphlode.cpu import _native
 from graphlode.errors import DeviceMemoryError, InputError
-from graphlode.generate import complete
+from graphlode.generate import complete, kronecker
 from graphlode.graph.estimate import estimate
 
 
@@ -22,7 +24,12 @@ def test_an_operation_is_named_or_given(operation: Any) -> None:
 
 @pytest.mark.parametrize(
     ("function", "parameters"),
-    [(gl.count_triangles, {}), (gl.count_triangles, {"by": "vertex"}), (gl.count_triangles, {"by": "edge"}), (gl.core_numbers, {})],
+    [
+        (gl.count_triangles, {}),
+        (gl.count_triangles, {"by": "vertex"}),
+        (gl.count_triangles, {"by": "edge"}),
+        (gl.core_numbers, {}),
+    ],
 )
 def test_the_estimate_is_what_a_run_checks(function: Any, parameters: dict[str, Any]) -> None:
     graph = complete(60)
@@ -36,6 +43,20 @@ def test_the_estimate_is_what_a_run_checks(function: Any, parameters: dict[str, 
         found = estimate(function, graph, devices="cpu", **parameters)
         assert found.fits and found.devices[0].free == needed
         function(graph, devices="cpu", **parameters)
+
+
+@pytest.mark.parametrize("by", [None, "vertex", "edge", "cores"])
+@pytest.mark.parametrize("base", [complete(40), kronecker(10, 16), kronecker(14, 16)], ids=repr)
+def test_the_core_takes_no_more_than_estimated(base: gl.Graph, by: Any) -> None:
+    graph = gl.Graph(*base.csr, directed=False)  # without views
+    function, parameters = (gl.core_numbers, {}) if by == "cores" else (gl.count_triangles, {"by": by})
+    needed = estimate(function, graph, devices="cpu", **parameters).needed
+    gc.collect()
+    before = _native.live_bytes()
+    _native.reset_peak_bytes()
+    function(graph, devices="cpu", **parameters)
+    assert _native.peak_bytes() - before <= 1.1 * needed
+    assert needed <= 4 * (_native.peak_bytes() - before) + 8 * graph.num_edges
 
 
 def test_each_device_has_its_own_line() -> None:

@@ -16,9 +16,7 @@ from strategies import EdgeList, edge_lists
 
 @given(edges=edge_lists(most_edges=2000), directed=st.booleans())
 def test_canonical_rows_are_taken_without_copying(edges: EdgeList, directed: bool) -> None:
-    offsets, neighbors = gl.from_edges(
-        edges.src, edges.dst, num_vertices=edges.num_vertices, directed=directed
-    ).csr
+    offsets, neighbors = gl.from_edges(edges.src, edges.dst, num_vertices=edges.num_vertices, directed=directed).csr
     graph = gl.from_csr(offsets, neighbors, directed=directed)
     assert np.shares_memory(graph.csr[0], offsets)
     assert neighbors.size == 0 or np.shares_memory(graph.csr[1], neighbors)
@@ -78,7 +76,12 @@ def test_neighbors_outside_the_graph_are_refused(neighbors: list[int]) -> None:
 
 @pytest.mark.parametrize(
     ("ids", "message"),
-    [([1, 2], "ids must name 3 vertices, got 2"), ([3, 2, 1], "ascending"), ([1, 1, 2], "ascending"), ([0.5, 1, 2], "integers")],
+    [
+        ([1, 2], "ids must name 3 vertices, got 2"),
+        ([3, 2, 1], "ascending"),
+        ([1, 1, 2], "ascending"),
+        ([0.5, 1, 2], "integers"),
+    ],
 )
 def test_bad_ids_are_refused(ids: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):

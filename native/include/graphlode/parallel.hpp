@@ -39,8 +39,8 @@ class first_exception {
   std::exception_ptr error_;
 };
 
-// Runs work(thread) once for each thread in 0 .. threads - 1. OpenMP may grant fewer threads than asked for (a thread limit,
-// nesting): those that came then run the work of the others, too, so that no part is left out.
+// Runs work(thread) once for each thread in 0 .. threads - 1. OpenMP may grant fewer threads than asked for (a thread
+// limit, nesting): those that came then run the work of the others, too, so that no part is left out.
 template <class Work>
 void on_threads(int threads, Work&& work) {
   if (threads <= 1) return work(0);

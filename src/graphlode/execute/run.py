@@ -61,7 +61,9 @@ def run(
             raise UnsupportedError(f"{operation.name} runs on one device, got {[d.name for d in chosen]}")
         chosen = chosen[:1]
     if shares != "auto":
-        weights_from(shares, [device.name for device in chosen], canonical)  # wrong ones are an error on one device, too
+        weights_from(
+            shares, [device.name for device in chosen], canonical
+        )  # wrong ones are an error on one device, too
     kernels = [kernel_module(device, operation.name) for device in chosen]
     for device in chosen:
         require_memory(operation, device, snapshot, parameters)

@@ -12,22 +12,42 @@ from graphlode.types import MAX_NARROW_VERTICES, Int64Array
 
 
 def complete(n: int) -> Graph:
-    """All n (n - 1) / 2 edges between `n` vertices."""
+    """All n (n - 1) / 2 edges between `n` vertices.
+
+    >>> import graphlode as gl
+    >>> gl.complete(5).num_edges
+    10
+    """
     return from_edges(*complete_edges(n), num_vertices=n, source=f"complete({n})")
 
 
 def cycle(n: int) -> Graph:
-    """Vertices 0 .. n - 1 in a ring. One vertex has no edge and two vertices have one: the graph is simple."""
+    """Vertices 0 .. n - 1 in a ring. One vertex has no edge and two vertices have one: the graph is simple.
+
+    >>> import graphlode as gl
+    >>> gl.cycle(5).degrees().tolist()
+    [2, 2, 2, 2, 2]
+    """
     return from_edges(*cycle_edges(n), num_vertices=n, source=f"cycle({n})")
 
 
 def star(n: int) -> Graph:
-    """Vertex 0 joined to `n` leaves 1 .. n: as in networkx's star_graph, n + 1 vertices and n edges."""
+    """Vertex 0 joined to `n` leaves 1 .. n: as in networkx's star_graph, n + 1 vertices and n edges.
+
+    >>> import graphlode as gl
+    >>> gl.star(3).degrees().tolist()
+    [3, 1, 1, 1]
+    """
     return from_edges(*star_edges(n), num_vertices=n + 1, source=f"star({n})")
 
 
 def path(n: int) -> Graph:
-    """Vertices 0 .. n - 1 in a row: n - 1 edges."""
+    """Vertices 0 .. n - 1 in a row: n - 1 edges.
+
+    >>> import graphlode as gl
+    >>> gl.path(4).edges().tolist()
+    [[0, 1], [1, 2], [2, 3]]
+    """
     return from_edges(*path_edges(n), num_vertices=n, source=f"path({n})")
 
 
@@ -35,6 +55,10 @@ def grid(rows: int, columns: int) -> Graph:
     """A rectangle of vertices, each joined to the next in its row and in its column.
 
     The vertex in row r and column c is r * columns + c (networkx's grid_2d_graph names it (r, c)).
+
+    >>> import graphlode as gl
+    >>> gl.grid(2, 2).edges().tolist()
+    [[0, 1], [0, 2], [1, 3], [2, 3]]
     """
     source = f"grid({rows}, {columns})"
     return from_edges(*grid_edges(rows, columns), num_vertices=rows * columns, source=source)

@@ -43,7 +43,8 @@ def from_edges(
         One finite float, one 64-bit integer per edge. Where an edge is repeated, the last one stays.
 
     Self-loops and repeated edges are dropped and counted in `Graph.provenance`. Cost: linear in the number of edges; at
-    most three times the graph's own memory.
+    most three times the graph's own memory, four with weights or times. Ids that are scattered over 64 bits go through a
+    table of about 70 bytes per edge.
 
     >>> import graphlode as gl
     >>> g = gl.from_edges([10, 20, 30, 10], [20, 30, 10, 10])
@@ -55,7 +56,7 @@ def from_edges(
         raise InputError(f"src and dst must have the same length, got {tails.size} and {heads.size}")
     if tails.dtype != heads.dtype:
         tails, heads = tails.astype(np.int64), heads.astype(np.int64)
-    if num_vertices is not None and not (isinstance(num_vertices, int | np.integer) and 0 <= num_vertices < 2**62):
+    if num_vertices is not None and not (isinstance(num_vertices, int | np.integer) and num_vertices >= 0):
         raise InputError(f"num_vertices must be a non-negative integer, got {num_vertices!r}")
     if num_vertices is not None:
         _require_rows(int(num_vertices))

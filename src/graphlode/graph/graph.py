@@ -212,6 +212,7 @@ class Graph:
 
     @property
     def arrays(self) -> Mapping[str, AnyArray]:
+        """The rows by name, as devices take them."""
         return {"offsets": self._offsets, "neighbors": self._neighbors}
 
     @property

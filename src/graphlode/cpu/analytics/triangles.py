@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -28,7 +29,18 @@ def launch(
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], *, by: str | None) -> int:
-    """Bytes beside the view: a mark or a place per vertex and thread, and the counts."""
-    per_thread = shape["num_vertices"] * (1 if by is None else shape["vertex_bytes"])
-    counts = {None: 0, "vertex": shape["num_vertices"], "edge": shape["num_edges"]}[by]
-    return device.threads * per_thread + 8 * counts
+    """Bytes beside the view: a mark or a place per vertex and thread, the bit rows of hubs, and the counts."""
+    n, m = shape["num_vertices"], shape["num_edges"]
+    hub_words = -(-min(n, _most_hubs(m)) // 64)
+    bit_rows = (12 if by == "edge" else 8) * 64 * hub_words * (hub_words + 1) // 2 + 8 * (64 * hub_words + 1)
+    if by is None:
+        per_thread = n + 8 * hub_words
+    else:
+        per_thread = n * shape["vertex_bytes"] + 8 * (65 * hub_words + math.isqrt(2 * m) + 1)
+    counts = {None: 0, "vertex": n, "edge": m}[by]
+    return device.threads * per_thread + bit_rows + 8 * counts
+
+
+def _most_hubs(num_edges: int) -> int:
+    """As in native/src/analytics/hub_rows.hpp; a test compares the estimate with what is really taken."""
+    return 1024 if num_edges < 2**16 else 4096 if num_edges < 2**22 else 8192
