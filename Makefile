@@ -43,7 +43,7 @@ bench: $(BIN)/python  ## measure, then write benchmarks/REPORT.md; real graphs a
 
 .PHONY: install-dev
 install-dev: $(BIN)/python
-	$(PIP) install -q '.[dev,arrow,plot]'
+	$(PIP) install -q -Ccmake.define.GRAPHLODE_WERROR=ON '.[dev,arrow,plot]'
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "graphlode needs Python 3.11 or newer; set PYTHON=..."; exit 1; }

@@ -1,29 +1,36 @@
-"""Mine graphs that keep changing, on the CPU cores and GPUs at hand."""
+"""Mine graphs that keep changing, on the CPU cores and GPUs at hand.
+
+Public names are loaded when they are first used: importing graphlode takes no time, not even numpy's.
+"""
 
 from __future__ import annotations
 
-from graphlode import errors, generate
-from graphlode.analytics.cores import CoreNumbers, core_numbers
-from graphlode.analytics.triangles import TriangleCount, count_triangles
-from graphlode.config import configure, settings
-from graphlode.datasets import dataset, dataset_names
-from graphlode.errors import GraphlodeError, InputError
-from graphlode.generate import (
-    barabasi_albert,
-    complete,
-    cycle,
-    erdos_renyi,
-    grid,
-    kronecker,
-    path,
-    planted_clique,
-    rmat,
-    star,
-)
-from graphlode.graph.build import from_csr, from_edges, from_networkx, from_scipy
-from graphlode.graph.estimate import Estimate, estimate
-from graphlode.graph.graph import Graph
-from graphlode.io import EdgeList, read, read_edges, write
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphlode import errors, generate, measure
+    from graphlode.analytics.cores import CoreNumbers, core_numbers
+    from graphlode.analytics.triangles import TriangleCount, count_triangles
+    from graphlode.config import configure, settings
+    from graphlode.datasets import dataset, dataset_names
+    from graphlode.errors import GraphlodeError, InputError
+    from graphlode.generate import (
+        barabasi_albert,
+        complete,
+        cycle,
+        erdos_renyi,
+        grid,
+        kronecker,
+        path,
+        planted_clique,
+        rmat,
+        star,
+    )
+    from graphlode.graph.build import from_csr, from_edges, from_networkx, from_scipy
+    from graphlode.graph.estimate import Estimate, estimate
+    from graphlode.graph.graph import Graph
+    from graphlode.io import EdgeList, read, read_edges, write
 
 __version__ = "0.1.0"
 __all__ = [
@@ -52,6 +59,7 @@ __all__ = [
     "generate",
     "grid",
     "kronecker",
+    "measure",
     "path",
     "planted_clique",
     "read",
@@ -61,3 +69,35 @@ __all__ = [
     "star",
     "write",
 ]
+
+# Where each name lives; a name that is not here is a subpackage. A test compares this with the imports above.
+_HOMES = {
+    "analytics.cores": ("CoreNumbers", "core_numbers"),
+    "analytics.triangles": ("TriangleCount", "count_triangles"),
+    "config": ("configure", "settings"),
+    "datasets": ("dataset", "dataset_names"),
+    "errors": ("GraphlodeError", "InputError"),
+    "generate.barabasi_albert": ("barabasi_albert",),
+    "generate.classical": ("complete", "cycle", "grid", "path", "star"),
+    "generate.erdos_renyi": ("erdos_renyi",),
+    "generate.planted_clique": ("planted_clique",),
+    "generate.rmat": ("kronecker", "rmat"),
+    "graph.build": ("from_csr", "from_edges", "from_networkx", "from_scipy"),
+    "graph.estimate": ("Estimate", "estimate"),
+    "graph.graph": ("Graph",),
+    "io": ("EdgeList", "read", "read_edges", "write"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'graphlode' has no attribute {name!r}")
+    home = _HOME_OF.get(name)
+    value = import_module(f"graphlode.{name}") if home is None else getattr(import_module(f"graphlode.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

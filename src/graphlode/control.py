@@ -12,9 +12,20 @@ import numpy as np
 class Control:
     def __init__(self) -> None:
         self.words = np.zeros(2, np.int64)
+        self._beside: list[Control] = []
 
     def stop(self) -> None:
         self.words[0] = 1
+        for other in self._beside:
+            other.stop()
+
+    def beside(self) -> Control:
+        """A control that stops with this one and counts for itself: for work that is not the caller's progress."""
+        other = Control()
+        self._beside.append(other)
+        if self.words[0]:
+            other.stop()
+        return other
 
     def check(self) -> None:
         """Raise InterruptedError if the caller asked to stop."""
@@ -23,10 +34,6 @@ class Control:
 
     def advance(self, units: int) -> None:
         self.words[1] += units
-
-    def restart(self) -> None:
-        """Count from 0 again: building a view may have counted units of its own."""
-        self.words[1] = 0
 
     @property
     def done(self) -> int:

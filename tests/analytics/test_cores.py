@@ -68,6 +68,7 @@ def test_all_devices_agree(device: str, edges: EdgeList) -> None:
     found = gl.core_numbers(graph_of(edges), devices=device)
     np.testing.assert_array_equal(found.values, expected.values)
     np.testing.assert_array_equal(found.order, expected.order)
+    assert found.provenance.devices == (device,)
 
 
 @given(edges=edge_lists(most_edges=5000))

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import graphlode as gl
 from graphlode.errors import InputError
+from graphlode.execute.devices import resolve
 from graphlode.generate import complete, cycle, grid, kronecker, path, star
 from strategies import EdgeList, edge_lists, edge_lists_with_ids, relabellings
 
@@ -73,6 +74,7 @@ def test_all_devices_and_mixtures_agree(devices: Any, by: Any, edges: EdgeList) 
     expected = gl.count_triangles(graph, by=by, devices="reference")
     found = gl.count_triangles(graph, by=by, devices=devices)
     assert found.total == expected.total and type(found.total) is int
+    assert found.provenance.devices == tuple(device.name for device in resolve(devices))
     for name in ("by_vertex", "by_edge"):
         theirs, ours = getattr(expected, name), getattr(found, name)
         assert (theirs is None) == (ours is None)

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-import graphlode  # noqa: F401  (declares the operations)
 from graphlode.cuda.compiler import kernel_sources
-from graphlode.execute.operation import BACKENDS, OPERATIONS
+from graphlode.execute.operation import BACKENDS, operations
 from graphlode.graph.views import Oriented
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "graphlode"
+OPERATIONS = operations()
 NAMES = sorted(OPERATIONS)
 VIEWS = [Oriented.name]
 

@@ -115,7 +115,7 @@ struct local_search {
     const auto size = static_cast<std::int64_t>(row.size());
     if (size < 2) return 0;
     const auto first_hub = std::lower_bound(row.begin(), row.end(), static_cast<Vertex>(hubs.first())) - row.begin();
-    std::fill_n(tallies.data(), size, std::int64_t{0});
+    std::fill_n(tallies.data(), row.size(), std::int64_t{0});
     const auto total =
         (first_hub > 0 ? from_marks(row, first_hub) : 0) + (size - first_hub > 1 ? from_hubs(row, first_hub) : 0);
     if (total == 0) return 0;

@@ -8,7 +8,7 @@ never be served stale. `#line` directives keep every diagnostic at the file and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
@@ -128,5 +128,5 @@ def kernel_sources() -> tuple[KernelSource, ...]:
     return tuple(found[stem] for stem in sorted(found))
 
 
-def _listed(words: object) -> str:
-    return ", ".join(words) or "none"  # type: ignore[call-overload,no-any-return]
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words) or "none"

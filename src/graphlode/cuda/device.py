@@ -54,7 +54,9 @@ def _import_cupy(ordinal: int) -> Any:
     try:
         import cupy
     except ImportError as error:
-        raise DeviceUnavailableError(f"looked for the device cuda:{ordinal}; CuPy cannot be imported: {error}") from error
+        raise DeviceUnavailableError(
+            f"looked for the device cuda:{ordinal}; CuPy cannot be imported: {error}"
+        ) from error
     return cupy
 
 

@@ -52,7 +52,12 @@ class KernelDevice(Protocol):
 
 
 def launch_shape(
-    device: KernelDevice, items: int, *, threads: int = 256, per_block: int | None = None, blocks_per_multiprocessor: int = 8
+    device: KernelDevice,
+    items: int,
+    *,
+    threads: int = 256,
+    per_block: int | None = None,
+    blocks_per_multiprocessor: int = 8,
 ) -> tuple[int, int]:
     """Grid and block for a grid-stride loop: no more blocks than are resident at once, nor than there is work for.
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, Literal
 
 from graphlode.execute.device import View
 from graphlode.types import AnyArray, Int64Array
 
-OPERATIONS: dict[str, Operation] = {}
+OPERATIONS: dict[str, Operation] = {}  # those whose modules are loaded; `operations` loads all
 BACKENDS = ("reference", "cpu", "cuda")
+_STAGES = ("analytics",)
 
 
 @dataclass(frozen=True)
@@ -30,3 +33,12 @@ class Operation:
 
     def num_units(self, view: Mapping[str, Any]) -> int:
         return int(view["offsets"].size - 1 if self.unit == "vertex" else view["neighbors"].size)
+
+
+def operations() -> dict[str, Operation]:
+    """Every operation of the package, by name."""
+    for stage in _STAGES:
+        package = import_module(f"graphlode.{stage}")
+        for module in iter_modules(package.__path__):
+            import_module(f"graphlode.{stage}.{module.name}")
+    return OPERATIONS

@@ -61,9 +61,8 @@ def run(
             raise UnsupportedError(f"{operation.name} runs on one device, got {[d.name for d in chosen]}")
         chosen = chosen[:1]
     if shares != "auto":
-        weights_from(
-            shares, [device.name for device in chosen], canonical
-        )  # wrong ones are an error on one device, too
+        # Wrong shares are an error on one device, too.
+        weights_from(shares, [device.name for device in chosen], canonical)
     kernels = [kernel_module(device, operation.name) for device in chosen]
     for device in chosen:
         require_memory(operation, device, snapshot, parameters)
@@ -114,8 +113,7 @@ def _run_alone(
 
     def work() -> _Finished:
         begun = perf_counter()
-        view = hold(device, snapshot, operation.view, control)
-        control.restart()
+        view = hold(device, snapshot, operation.view, control.beside())
         viewed = perf_counter()
         units = operation.num_units(view)
         result = launch(device, view, whole(units, control))
@@ -137,11 +135,10 @@ def _run_shared(
     """Several devices: each builds the view in its memory, then all take tasks from one queue."""
     begun = perf_counter()
     holds = [
-        device.submit(lambda device=device: hold(device, snapshot, operation.view, control))  # type: ignore[misc]
+        device.submit(lambda device=device: hold(device, snapshot, operation.view, control.beside()))  # type: ignore[misc]
         for device in devices
     ]
     views = wait_all(holds, control)
-    control.restart()
     viewed = perf_counter()
     num_units = operation.num_units(views[0])
     queue = _queue(operation, devices, views[0], num_units, shares, control)

@@ -15,7 +15,7 @@ from typing import Any
 from graphlode.errors import InputError
 from graphlode.execute.device import Device, kernel_module
 from graphlode.execute.devices import Devices, resolve
-from graphlode.execute.operation import OPERATIONS, Operation
+from graphlode.execute.operation import Operation, operations
 from graphlode.execute.run import memory_free, memory_needed
 from graphlode.graph.accept import as_undirected
 
@@ -94,10 +94,10 @@ def _find(operation: str | Callable[..., Any]) -> tuple[Operation, list[Callable
     """The operation, and the public functions whose arguments it takes."""
     if not isinstance(operation, str):
         stem = getattr(operation, "__module__", "").removeprefix(_PACKAGE)
-        if stem in OPERATIONS and callable(operation):
-            return OPERATIONS[stem], [operation]
+        if stem in operations() and callable(operation):
+            return operations()[stem], [operation]
         raise InputError(f"{operation!r} is not an operation; operations are {_known()}")
-    for name, declared in OPERATIONS.items():
+    for name, declared in operations().items():
         functions = _public_functions(name)
         if operation in functions:
             return declared, [functions[operation]]
@@ -107,7 +107,7 @@ def _find(operation: str | Callable[..., Any]) -> tuple[Operation, list[Callable
 
 
 def _known() -> str:
-    return ", ".join(sorted(function for name in OPERATIONS for function in _public_functions(name)))
+    return ", ".join(sorted(function for name in operations() for function in _public_functions(name)))
 
 
 def _public_functions(stem: str) -> dict[str, Callable[..., Any]]:

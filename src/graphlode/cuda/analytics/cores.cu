@@ -1,11 +1,12 @@
 // analytics/cores.cu - core numbers by peeling in rounds, without a wait of the host per round.
 //
-// A round removes at once every vertex of remaining degree <= k. The state lives on the device; the host enqueues the same
-// four kernels over and over and looks now and then whether all vertices are gone. `lowest` and `collect` start a level
-// when the frontier is empty, `round` works off a large frontier with the whole grid, `chain` works off small ones, one
-// round after another, in a single block: long chains have very many rounds of a few vertices. Each kernel does nothing
-// when the state says that it is another's turn. A warp owns a frontier vertex; a vertex joins the next frontier when
-// somebody sees its degree fall to k, which happens once. Who is removed in which round does not depend on timing.
+// A round removes at once every vertex of remaining degree <= k. The state lives on the device; the host enqueues the
+// same four kernels over and over and looks now and then whether all vertices are gone. `lowest` and `collect` start a
+// level when the frontier is empty, `round` works off a large frontier with the whole grid, `chain` works off small
+// ones, one round after another, in a single block: long chains have very many rounds of a few vertices. Each kernel
+// does nothing when the state says that it is another's turn. A warp owns a frontier vertex; a vertex joins the next
+// frontier when somebody sees its degree fall to k, which happens once. Who is removed in which round does not depend
+// on timing.
 #include "grid.cuh"
 #include "warp.cuh"
 
@@ -15,15 +16,15 @@
 
 typedef unsigned long long count_t;
 
-struct peel_state {   // mirrored in cores.py
-  long long level;    // k
-  long long round;    // number of rounds so far
-  count_t frontier;   // vertices to remove in this round
-  count_t next;       // vertices that join the next frontier
-  count_t left;       // vertices not removed yet
-  long long lowest;   // smallest degree among them, while a level starts
-  long long which;    // which of the two lists is the frontier
-  unsigned tickets;   // of the blocks that are done
+struct peel_state {  // mirrored in cores.py
+  long long level;   // k
+  long long round;   // number of rounds so far
+  count_t frontier;  // vertices to remove in this round
+  count_t next;      // vertices that join the next frontier
+  count_t left;      // vertices not removed yet
+  long long lowest;  // smallest degree among them, while a level starts
+  long long which;   // which of the two lists is the frontier
+  unsigned tickets;  // of the blocks that are done
 };
 
 constexpr count_t small_frontier = 2048;
@@ -39,7 +40,7 @@ struct peel_arrays {
   const VERTEX_T* neighbors;
   VERTEX_T* degrees;
   int* core;
-  int* round;         // -1: not removed
+  int* round;  // -1: not removed
   VERTEX_T* lists[2];
 };
 

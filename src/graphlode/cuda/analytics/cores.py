@@ -31,9 +31,7 @@ _CHAIN_ROUNDS = 4096
 _MOST_STEPS_AHEAD = 64
 
 
-def launch(
-    device: KernelDevice, view: Mapping[str, Any], tasks: Iterator[Task], *, control: Control
-) -> dict[str, Any]:
+def launch(device: KernelDevice, view: Mapping[str, Any], tasks: Iterator[Task], *, control: Control) -> dict[str, Any]:
     for _ in tasks:  # one task: the whole graph
         core, rounds = peel(device, view, control)
     return {"core": device.get(core), "round": device.get(rounds)}

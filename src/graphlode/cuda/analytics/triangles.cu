@@ -3,11 +3,11 @@
 // A team of threads owns a row u: its entries become a hash table in shared memory, then groups of GROUP lanes take the
 // heads v of the row in turn and look up every entry w of the row of v: coalesced loads, one shared-memory probe each.
 // Rows of at most WARP_ROW entries go to warps, longer ones to blocks; a row longer than a block's table is entered in
-// pieces, and the heads are walked once per piece. Rows are drawn from a counter, highest ranks first, since those are the
-// heaviest. Expects ranks ascending in each row. Cost: the sum of the row lengths of all heads.
+// pieces, and the heads are walked once per piece. Rows are drawn from a counter, highest ranks first, since those are
+// the heaviest. Expects ranks ascending in each row. Cost: the sum of the row lengths of all heads.
 //
-// COUNT 0: the total only. 1: also per rank. 2: also per entry. What u's own entries receive is tallied per table slot and
-// added once per entry; only the entry (v, w) takes an atomic per triangle.
+// COUNT 0: the total only. 1: also per rank. 2: also per entry. What u's own entries receive is tallied per table slot
+// and added once per entry; only the entry (v, w) takes an atomic per triangle.
 #include "grid.cuh"
 #include "hash_row.cuh"
 #include "warp.cuh"
@@ -18,6 +18,7 @@
 
 constexpr int warp_slots = 1024;  // mirrored in triangles.py
 constexpr int warp_row = 512;
+constexpr int block_threads = 256;
 constexpr int block_slots = 8192;
 constexpr int block_row = 4096;
 
@@ -63,7 +64,8 @@ __device__ count_t search_piece(const long long* __restrict__ offsets, const VER
     mine += found;
     if (COUNT > 0) {
       found = group_sum(found, mask);
-      if (lane == 0 && found) atomicAdd(counts + (COUNT == 1 ? static_cast<long long>(v) : row + i), static_cast<count_t>(found));
+      if (lane == 0 && found)
+        atomicAdd(counts + (COUNT == 1 ? static_cast<long long>(v) : row + i), static_cast<count_t>(found));
     }
   }
   Team::sync();
@@ -111,8 +113,7 @@ extern "C" __global__ void analytics_triangles_warp(const long long* __restrict_
       const int which = __ffs(static_cast<int>(rows)) - 1;
       const long long u = bottom + which;
       const int entries = static_cast<int>(__shfl_sync(full_mask, size, which));
-      const count_t mine =
-          search_piece<warp_team>(offsets, neighbors, u, 0, entries, table, tally, warp_slots, counts);
+      const count_t mine = search_piece<warp_team>(offsets, neighbors, u, 0, entries, table, tally, warp_slots, counts);
       __syncwarp();
       add_own(mine, u, counts);
       all += mine;
@@ -122,16 +123,16 @@ extern "C" __global__ void analytics_triangles_warp(const long long* __restrict_
   if (lane_id() == 0 && all) atomicAdd(total, all);
 }
 
-// One block per row of more than warp_row entries. Shared memory: one table. Each block looks at every gridDim.x-th chunk
-// of blockDim.x rows and works off the long ones in it.
+// One block per row of more than warp_row entries. Shared memory: one table. Chunk c, drawn from `next`, holds the rows
+// begin + c, begin + c + num_chunks, ...: long rows have neighboring ranks, and no block should get many of them.
 extern "C" __global__ void analytics_triangles_block(const long long* __restrict__ offsets,
                                                      const VERTEX_T* __restrict__ neighbors, long long begin,
-                                                     long long end, count_t* __restrict__ counts,
+                                                     long long end, long long num_chunks, count_t* __restrict__ counts,
                                                      count_t* __restrict__ total, count_t* __restrict__ next) {
   DYN_SHARED(unsigned char, memory);
   __shared__ long long chunk;
   __shared__ int num_long;
-  __shared__ long long long_rows[256];
+  __shared__ long long long_rows[block_threads];
   hash_row<VERTEX_T> table{reinterpret_cast<VERTEX_T*>(memory), 0};
   unsigned* const found = reinterpret_cast<unsigned*>(memory + block_slots * sizeof(VERTEX_T));
   const tallies tally{found, reinterpret_cast<int*>(found + block_slots)};
@@ -142,10 +143,9 @@ extern "C" __global__ void analytics_triangles_block(const long long* __restrict
       num_long = 0;
     }
     __syncthreads();
-    const long long top = end - chunk * blockDim.x;
-    if (top <= begin) break;
-    const long long candidate = top - 1 - static_cast<long long>(threadIdx.x);
-    if (candidate >= begin && offsets[candidate + 1] - offsets[candidate] > warp_row)
+    if (chunk >= num_chunks) break;
+    const long long candidate = begin + chunk + num_chunks * static_cast<long long>(threadIdx.x);
+    if (candidate < end && offsets[candidate + 1] - offsets[candidate] > warp_row)
       long_rows[atomicAdd(&num_long, 1)] = candidate;
     __syncthreads();
     for (int i = 0; i < num_long; ++i) {
@@ -153,7 +153,8 @@ extern "C" __global__ void analytics_triangles_block(const long long* __restrict
       const int entries = static_cast<int>(offsets[u + 1] - offsets[u]);
       for (int piece = 0; piece < entries; piece += block_row) {
         const int piece_end = min(entries, piece + block_row);
-        const count_t mine = search_piece<block_team>(offsets, neighbors, u, piece, piece_end, table, tally, block_slots, counts);
+        const count_t mine =
+            search_piece<block_team>(offsets, neighbors, u, piece, piece_end, table, tally, block_slots, counts);
         add_own(mine, u, counts);
         all += mine;
       }

@@ -21,9 +21,8 @@ SOURCE = KernelSource(
     {"VERTEX_T": ("int", "long long"), "GROUP": ("4", "8", "16", "32"), "COUNT": ("0", "1", "2")},
 )
 
-WARP_SLOTS, BLOCK_SLOTS = 1024, 8192  # mirrored in triangles.cu
+WARP_SLOTS, BLOCK_SLOTS, BLOCK_THREADS = 1024, 8192, 256  # mirrored in triangles.cu
 _WARPS_PER_BLOCK = 4
-_LARGE_BLOCK = 256
 
 
 def lanes_per_head(num_vertices: int, num_entries: int) -> int:
@@ -62,11 +61,15 @@ def launch(
             (offsets, neighbors, *rows, heavy, counts, total, draws[:1]),
             shared_bytes=_WARPS_PER_BLOCK * WARP_SLOTS * slot_bytes,
         )
+        resident = max(1, min(8, device.max_shared_bytes // (BLOCK_SLOTS * slot_bytes)))
+        grid = resident * device.num_multiprocessors
+        per_chunk = max(1, min(BLOCK_THREADS, (task.end - task.begin) // (4 * grid)))
+        num_chunks = np.int64(-(-(task.end - task.begin) // per_chunk))
         module.launch(
             "analytics_triangles_block",
-            2 * device.num_multiprocessors,
-            _LARGE_BLOCK,
-            (offsets, neighbors, *rows, counts, total, draws[1:]),
+            grid,
+            BLOCK_THREADS,
+            (offsets, neighbors, *rows, num_chunks, counts, total, draws[1:]),
             shared_bytes=BLOCK_SLOTS * slot_bytes,
         )
         control.advance(task.end - task.begin)

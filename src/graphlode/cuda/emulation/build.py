@@ -66,7 +66,9 @@ def _headers() -> str:
 def _compiler() -> str:
     found = shutil.which("g++")
     if found is None:
-        raise DeviceUnavailableError("the device cuda-emulated compiles kernels with g++: looked for g++ in PATH, found none")
+        raise DeviceUnavailableError(
+            "the device cuda-emulated compiles kernels with g++: looked for g++ in PATH, found none"
+        )
     return found
 
 

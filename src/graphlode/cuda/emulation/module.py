@@ -53,13 +53,23 @@ class EmulatedModule:
         self._launch(entry, (grid, 1, 1), (block, 1, 1), args, shared_bytes)
 
     def launch_3d(
-        self, entry: str, grid: tuple[int, int, int], block: tuple[int, int, int], args: Sequence[Any], shared_bytes: int = 0
+        self,
+        entry: str,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        args: Sequence[Any],
+        shared_bytes: int = 0,
     ) -> None:
         """A launch with two- or three-dimensional blocks; drivers need one dimension only."""
         self._launch(entry, grid, block, args, shared_bytes)
 
     def _launch(
-        self, entry: str, grid: tuple[int, int, int], block: tuple[int, int, int], args: Sequence[Any], shared_bytes: int
+        self,
+        entry: str,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        args: Sequence[Any],
+        shared_bytes: int,
     ) -> None:
         check_launch(self._device, entry, int(np.prod(grid)), int(np.prod(block)), shared_bytes)
         keep = self._arguments(entry, args)

@@ -84,7 +84,9 @@ def _approximate_rounds(device: KernelDevice, base: Mapping[str, Any], control: 
     left, degree_sum, number = num_vertices, int(neighbors.size), 0
     while left:
         control.check()
-        largest = 3 * degree_sum // (2 * left)  # Python's integers: no overflow, so every device takes the same vertices
+        largest = (
+            3 * degree_sum // (2 * left)
+        )  # Python's integers: no overflow, so every device takes the same vertices
         rounds[(rounds == -1) & (degrees <= largest)] = number
         module.launch(
             "graph_oriented_lose",
