@@ -17,8 +17,8 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 from benchmarks.contest import OURS
-from benchmarks.report import GROUPS, has_plot, plot_name, seconds
-from benchmarks.results import Entry, Result
+from benchmarks.report import GROUPS, has_plot, plot_name
+from benchmarks.results import Entry, Result, seconds
 
 _COLOURS = {
     OURS: "#0072B2",

@@ -1,4 +1,4 @@
-"""Generates REPORT.md and the plots from the committed results; no number in them is typed by hand.
+"""Generates REPORT.md, the plots and the README's figures from the committed results; no number in them is typed by hand.
 
 python -m benchmarks.report
 """
@@ -12,20 +12,21 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results import Entry, Result, load_results
+from benchmarks.figures import README, fill
+from benchmarks.results import Entry, Result, load_results, seconds
 from benchmarks.run import RESULTS, folder_name
 from benchmarks.targets import Verdict, judge
 
 FOLDER = Path(__file__).parent
 REPORT = FOLDER / "REPORT.md"
 PLOTS = FOLDER / "plots"
-_EXACT_DIGITS = 3
 
 GROUPS = {
     "build": "Building a graph from arrays",
     "read": "Reading text files",
     "triangles": "Triangles",
     "cores": "Core numbers",
+    "gpu": "A GPU against the cores beside it",
     "import": "Start-up",
     "peers": "Against other libraries",
     "smoke": "Smoke",
@@ -38,10 +39,14 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIR")
     parser.add_argument("--out", type=Path, default=REPORT, metavar="FILE")
     parser.add_argument("--plots", type=Path, default=PLOTS, metavar="DIR")
+    parser.add_argument("--readme", type=Path, metavar="FILE", help="fill the figures into this file")
     parser.add_argument("--no-plots", action="store_true", help="write the text alone")
     given = parser.parse_args(words)
     results = load_results(given.results)
     given.out.write_text(render(results), "utf-8")
+    readme = given.readme or (README if given.out == REPORT else None)
+    if readme is not None:
+        readme.write_text(fill(readme.read_text("utf-8"), results), "utf-8")
     if not given.no_plots:
         from benchmarks.plots import draw_all
 
@@ -62,15 +67,6 @@ def plot_name(label: str, group: str) -> str:
 
 def has_plot(results: list[Result]) -> bool:
     return any(result.peers for result in results) or len(results) > 1
-
-
-def seconds(value: float) -> str:
-    """Three digits, in the unit that keeps them readable."""
-    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if value >= factor or unit == "us":
-            number = value / factor
-            return f"{number:.{max(0, _EXACT_DIGITS - len(str(int(number))))}f} {unit}"
-    raise AssertionError("unreachable")
 
 
 def _lines(results: list[Result]) -> Iterator[str]:

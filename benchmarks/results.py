@@ -11,6 +11,7 @@ from typing import Any
 from benchmarks.contest import OURS
 
 MEGABYTE = 1_000_000
+_EXACT_DIGITS = 3
 
 
 @dataclass(frozen=True)
@@ -92,3 +93,12 @@ def load_results(folder: Path) -> list[Result]:
     """All results below the folder, by machine class and case."""
     found = [Result(json.loads(file.read_text("utf-8"))) for file in sorted(folder.rglob("*.json"))]
     return sorted(found, key=lambda result: (result.label, result.group, result.case))
+
+
+def seconds(value: float) -> str:
+    """Three digits, in the unit that keeps them readable."""
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if value >= factor or unit == "us":
+            number = value / factor
+            return f"{number:.{max(0, _EXACT_DIGITS - len(str(int(number))))}f} {unit}"
+    raise AssertionError("unreachable")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import graphlode as gl
 from benchmarks.case import Case
 from benchmarks.contest import OURS, Contender
-from benchmarks.inputs import Input, Inputs
+from benchmarks.inputs import Input, Inputs, Skipped
 from benchmarks.peers import Peer, find_peer
 
 
@@ -29,6 +30,27 @@ class Setting:
         """Our own contender."""
         settings = f"{self.threads} threads, devices={self.devices}"
         return Contender(OURS, gl.__version__, settings, **fields)  # type: ignore[arg-type]
+
+    def other_devices(self, case: Case, run: Callable[[str], Any], answer: Callable[[Any], Any]) -> list[Contender]:
+        """Ourselves on other devices, as a case's `against` names them: {"2 cores" = {devices = "cpu", threads = 2}}."""
+        against = case.options.get("against", {})
+        if against and "cuda" not in self.devices:
+            raise Skipped("compares a GPU with the CPU beside it: needs --devices cuda:0")
+
+        def work(devices: str, threads: int) -> Any:
+            with gl.configure(threads=threads):
+                return run(devices)
+
+        return [
+            Contender(
+                name,
+                gl.__version__,
+                f"{where['threads']} threads, devices={where['devices']}",
+                {"count": lambda where=where: work(where["devices"], where["threads"])},
+                answer=answer,
+            )
+            for name, where in against.items()
+        ]
 
     def peers(self, case: Case) -> list[Peer]:
         """The peers of a case that are installed; a line is said for each that is not."""

@@ -142,6 +142,13 @@ def test_the_committed_report_is_up_to_date_with_the_results(tmp_path):
             assert (BENCHMARKS / line.rpartition("(")[2].rstrip(")")).exists(), line
 
 
+def test_the_readme_tells_the_committed_figures(tmp_path):
+    copy = Path(shutil.copy(ROOT / "README.md", tmp_path))
+    done = run("report", "--no-plots", "--out", tmp_path / "REPORT.md", "--readme", copy)
+    assert done.returncode == 0, done.stderr
+    assert copy.read_text("utf-8") == (ROOT / "README.md").read_text("utf-8"), "run python -m benchmarks.report"
+
+
 def test_committed_results_are_verified_and_belong_to_cases():
     known = set(run("run", "--list").stdout.split())
     for file in (BENCHMARKS / "results").rglob("*.json"):

@@ -39,6 +39,12 @@ class first_exception {
   std::exception_ptr error_;
 };
 
+// How many threads are worth waking for so many steps of a few nanoseconds each.
+inline int worthwhile_threads(std::int64_t steps, int threads) {
+  constexpr std::int64_t steps_per_thread = 1 << 14;
+  return static_cast<int>(std::clamp<std::int64_t>(steps / steps_per_thread, 1, threads));
+}
+
 // Runs work(thread) once for each thread in 0 .. threads - 1. OpenMP may grant fewer threads than asked for (a thread
 // limit, nesting): those that came then run the work of the others, too, so that no part is left out.
 template <class Work>

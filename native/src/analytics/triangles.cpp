@@ -190,6 +190,7 @@ std::int64_t longest_row(const auto& graph, std::int64_t begin, std::int64_t end
 template <class Vertex>
 std::int64_t count_triangles(const csr_view<Vertex>& oriented, std::int64_t begin, std::int64_t end,
                              triangle_counts what, std::int64_t* counts, int threads, const control& ctl) {
+  threads = worthwhile_threads(oriented.num_entries(), threads);
   hub_rows<Vertex> hubs(oriented);
   if (what == triangle_counts::by_edge) hubs.count_before();
   const auto longest = what == triangle_counts::total ? 0 : longest_row(oriented, begin, end);

@@ -304,9 +304,11 @@ void require_range(std::span<const Id> src, std::span<const Id> dst, const id_ra
 }  // namespace
 
 template <class Id, class Vertex>
-build_result<Vertex> build(std::span<const Id> src, std::span<const Id> dst, const build_options& options,
+build_result<Vertex> build(std::span<const Id> src, std::span<const Id> dst, const build_options& wanted,
                            const control& ctl) {
   build_result<Vertex> result;
+  build_options options = wanted;
+  options.threads = worthwhile_threads(static_cast<std::int64_t>(src.size()), wanted.threads);
   const auto range = find_range(src, dst, options.threads);
   if (options.num_vertices >= 0) {
     require_range(src, dst, range, options.num_vertices);

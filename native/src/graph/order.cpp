@@ -35,6 +35,7 @@ buffer<Vertex> order_by_degree(const csr_view<Vertex>& graph) {
 template <class Vertex>
 buffer<Vertex> order_by_approximate_core(const csr_view<Vertex>& graph, int threads, const control& ctl) {
   const auto n = graph.num_vertices;
+  threads = worthwhile_threads(graph.num_entries(), threads);
   constexpr std::int32_t waiting = INT32_MAX;
   buffer<Vertex> degrees(n);
   buffer<std::int32_t> rounds(n, waiting);

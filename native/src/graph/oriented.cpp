@@ -76,6 +76,7 @@ void look_ahead(const csr_view<Vertex>& graph, const Vertex* order, std::int64_t
 template <class Vertex>
 csr<Vertex> orient(const csr_view<Vertex>& graph, const Vertex* order, int threads, const control& ctl) {
   const auto n = graph.num_vertices;
+  threads = worthwhile_threads(graph.num_entries(), threads);
   buffer<Vertex> rank(n);
   parallel_chunks(0, n, grain, threads, ctl, [&](int, std::int64_t begin, std::int64_t end) {
     for (auto r = begin; r < end; ++r) rank[order[r]] = static_cast<Vertex>(r);

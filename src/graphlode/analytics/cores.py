@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,12 @@ from graphlode.execute.run import run
 from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.graph import Graph
+from graphlode.graph.tables import table
 from graphlode.graph.views import Csr
 from graphlode.types import AnyArray, Int64Array
+
+if TYPE_CHECKING:
+    import pandas
 
 
 def _only(partials: Sequence[Any]) -> Any:
@@ -37,6 +41,7 @@ class CoreNumbers:
     values: Int64Array
     order: Int64Array
     provenance: Provenance
+    ids: Int64Array = field(repr=False)
 
     def __post_init__(self) -> None:
         for array in (self.values, self.order):
@@ -55,6 +60,10 @@ class CoreNumbers:
             "order": self.order.tolist(),
             "provenance": self.provenance.to_dict(),
         }
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with a row per vertex."""
+        return table({"vertex": self.ids, "core": self.values})
 
 
 def core_numbers(graph: Any, *, devices: Devices = "auto", progress: Progress | None = None) -> CoreNumbers:
@@ -77,4 +86,5 @@ def _result(graph: Graph, peeling: Mapping[str, AnyArray], provenance: Provenanc
     if rounds.max(initial=0) < 2**16:
         rounds = rounds.astype(np.uint16)  # numpy sorts 16 bits by radix, several times faster than 32
     order = np.argsort(rounds, kind="stable")
-    return CoreNumbers(values=peeling["core"].astype(np.int64), order=graph.ids[order], provenance=provenance)
+    values = peeling["core"].astype(np.int64)
+    return CoreNumbers(values=values, order=graph.ids[order], provenance=provenance, ids=graph.ids)

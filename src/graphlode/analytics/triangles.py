@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -16,8 +16,12 @@ from graphlode.execute.run import Shares, run
 from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.graph import Graph
+from graphlode.graph.tables import table
 from graphlode.graph.views import Oriented
-from graphlode.types import AnyArray, Int64Array
+from graphlode.types import MAX_NARROW_VERTICES, AnyArray, Int64Array
+
+if TYPE_CHECKING:
+    import pandas
 
 
 def _combine(partials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -37,8 +41,30 @@ def _work(view: Mapping[str, AnyArray]) -> Int64Array:
     return ahead[offsets] + offsets
 
 
+def _in_graph_order(value: dict[str, Any], fetch: Callable[[str], AnyArray], *, by: str | None) -> dict[str, Any]:
+    """Counts by rank or by entry of the view become counts by vertex or by edge."""
+    if by == "vertex":
+        counts = np.empty_like(value["counts"])
+        counts[fetch("vertices")] = value["counts"]
+        return value | {"counts": counts}
+    if by == "edge":
+        vertices = fetch("vertices")
+        tails = np.repeat(vertices, np.diff(fetch("offsets")))
+        heads = vertices[fetch("neighbors")]
+        low, high = np.minimum(tails, heads), np.maximum(tails, heads)
+        if vertices.size <= MAX_NARROW_VERTICES:  # one sort of composed keys takes a third of the time
+            return value | {"counts": value["counts"][np.argsort(low.astype(np.int64) << 32 | high)]}
+        return value | {"counts": value["counts"][np.lexsort((high, low))]}
+    return value
+
+
 TRIANGLES = Operation(
-    name="analytics.triangles", view=Oriented(by="degree"), unit="vertex", combine=_combine, work=_work
+    name="analytics.triangles",
+    view=Oriented(by="degree"),
+    unit="vertex",
+    combine=_combine,
+    finish=_in_graph_order,
+    work=_work,
 )
 
 
@@ -53,6 +79,7 @@ class TriangleCount:
     by_vertex: Int64Array | None
     by_edge: Int64Array | None
     provenance: Provenance
+    graph: Graph = field(repr=False)  # the undirected graph that was counted
 
     def __post_init__(self) -> None:
         for array in (self.by_vertex, self.by_edge):
@@ -67,6 +94,15 @@ class TriangleCount:
         arrays = {"by_vertex": self.by_vertex, "by_edge": self.by_edge}
         given = {name: array.tolist() for name, array in arrays.items() if array is not None}
         return {"total": self.total, **given, "provenance": self.provenance.to_dict()}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with a row per vertex or edge, whichever was counted; else one row with the total."""
+        if self.by_vertex is not None:
+            return table({"vertex": self.graph.ids, "triangles": self.by_vertex})
+        if self.by_edge is not None:
+            edges = self.graph.edges()
+            return table({"source": edges[:, 0], "target": edges[:, 1], "triangles": self.by_edge})
+        return table({"triangles": [self.total]})
 
 
 def count_triangles(
@@ -103,21 +139,8 @@ def count_triangles(
     counts = outcome.value["counts"]
     return TriangleCount(
         total=int(outcome.value["total"]),
-        by_vertex=_per_vertex(undirected, counts) if by == "vertex" else None,
-        by_edge=_per_edge(undirected, counts) if by == "edge" else None,
+        by_vertex=counts if by == "vertex" else None,
+        by_edge=counts if by == "edge" else None,
         provenance=outcome.provenance,
+        graph=undirected,
     )
-
-
-def _per_vertex(graph: Graph, by_rank: Int64Array) -> Int64Array:
-    counts = np.empty_like(by_rank)
-    counts[graph.view(TRIANGLES.view)["vertices"]] = by_rank
-    return counts
-
-
-def _per_edge(graph: Graph, by_entry: Int64Array) -> Int64Array:
-    """From entries of the oriented view to edges: sort the entries by their ends."""
-    view = graph.view(TRIANGLES.view)
-    tails = view["vertices"][np.repeat(np.arange(graph.num_vertices), np.diff(view["offsets"]))]
-    heads = view["vertices"][view["neighbors"]]
-    return by_entry[np.lexsort((np.maximum(tails, heads), np.minimum(tails, heads)))]

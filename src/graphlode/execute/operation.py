@@ -24,6 +24,7 @@ class Operation:
     view: View
     unit: Literal["vertex", "edge"]
     combine: Callable[[Sequence[Any]], Any]
+    finish: Callable[..., Any] | None = None  # finish(value, fetch, **parameters): from the view's order to the graph's
     splits: bool = True  # whether several devices may share it
     work: Callable[[Mapping[str, AnyArray]], Int64Array] | None = None  # cumulative work per unit, for even cuts
     kernels: tuple[str, ...] = BACKENDS

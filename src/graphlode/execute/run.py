@@ -75,6 +75,8 @@ def run(
         finished = _run_shared(operation, chosen, snapshot, launches, control, progress, shares)
     combining = perf_counter()
     value = operation.combine(finished.partials)
+    if operation.finish is not None:
+        value = operation.finish(value, lambda name: chosen[0].get(finished.view[name]), **parameters)
     ended = perf_counter()
     return Outcome(
         value,
@@ -95,6 +97,7 @@ def run(
 @dataclass(frozen=True)
 class _Finished:
     partials: list[Any]
+    view: Mapping[str, Any]  # on the first device
     units: list[int]
     view_seconds: float
     kernel_seconds: float
@@ -117,7 +120,7 @@ def _run_alone(
         viewed = perf_counter()
         units = operation.num_units(view)
         result = launch(device, view, whole(units, control))
-        return _Finished([result], [units], viewed - begun, perf_counter() - viewed)
+        return _Finished([result], view, [units], viewed - begun, perf_counter() - viewed)
 
     finished: _Finished = wait_all([device.submit(work)], control, progress, num_units)[0]
     return finished
@@ -153,7 +156,7 @@ def _run_shared(
     futures = [device.submit(lambda i=i: work(i)) for i, device in enumerate(devices)]  # type: ignore[misc]
     partials = wait_all(futures, control, progress, num_units)
     _remember(operation, devices, queue.slots_done, busy)
-    return _Finished(partials, queue.units_done, viewed - begun, perf_counter() - viewed)
+    return _Finished(partials, views[0], queue.units_done, viewed - begun, perf_counter() - viewed)
 
 
 def _units_ahead(operation: Operation, snapshot: Snapshot) -> int:

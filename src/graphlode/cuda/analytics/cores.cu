@@ -1,144 +1,176 @@
-// analytics/cores.cu - core numbers by peeling in rounds, without a wait of the host per round.
+// analytics/cores.cu - core numbers by peeling the graph in rounds.
 //
-// A round removes at once every vertex of remaining degree <= k. The state lives on the device; the host enqueues the
-// same four kernels over and over and looks now and then whether all vertices are gone. `lowest` and `collect` start a
-// level when the frontier is empty, `round` works off a large frontier with the whole grid, `chain` works off small
-// ones, one round after another, in a single block: long chains have very many rounds of a few vertices. Each kernel
-// does nothing when the state says that it is another's turn. A warp owns a frontier vertex; a vertex joins the next
-// frontier when somebody sees its degree fall to k, which happens once. Who is removed in which round does not depend
-// on timing.
+// A round takes away all vertices of the current level at once: those whose remaining degree is at most `level`. Taking a
+// vertex away lowers the degrees of its neighbors by one; the one subtraction that brings a degree down to the level
+// puts that vertex into the next round. When a round comes up empty, a scan over the vertices that remain (and are
+// written to a shorter list on the way) finds their least degree, which becomes the level.
+//
+// Nothing here needs the host to look: every kernel reads the shared state, does its part if it is its turn and
+// otherwise returns. A grid handles one large round per launch; a single block handles thousands of small rounds per
+// launch, for most graphs end in a long tail of them. Removed vertices need no flag in the inner loop: their degree
+// is at most the level already and only falls, so it can never again pass from level + 1 to level.
+//
+// Work O(n + m) for the rounds, plus O(vertices remaining) per level. Level-synchronous peeling after Dasari, Desh and
+// Zubair, "ParK" (IEEE Big Data 2014).
 #include "grid.cuh"
+#include "platform.cuh"
+#include "rows.cuh"
+#include "status.cuh"
 #include "warp.cuh"
-
-#if !defined(VERTEX_T)
+#ifndef VERTEX_T
 #error "VERTEX_T is set by the host"
 #endif
 
-typedef unsigned long long count_t;
-
-struct peel_state {  // mirrored in cores.py
-  long long level;   // k
-  long long round;   // number of rounds so far
-  count_t frontier;  // vertices to remove in this round
-  count_t next;      // vertices that join the next frontier
-  count_t left;      // vertices not removed yet
-  long long lowest;  // smallest degree among them, while a level starts
-  long long which;   // which of the two lists is the frontier
-  unsigned tickets;  // of the blocks that are done
+// 64-bit words only, in the order that cores.py knows.
+struct peel_state {
+  row_counts rounds[2];  // what is queued for the round under way and for the next; by the parity of the round
+  unsigned long long remaining, survivors;
+  long long level, round, least_degree, scans, collecting, done;
+  unsigned tickets, unused;
 };
 
-constexpr count_t small_frontier = 2048;
-constexpr long long no_degree = 0x7fffffffffffffffll;
-
-__device__ __forceinline__ int decrement(int* degree) { return atomicSub(degree, 1); }
-__device__ __forceinline__ long long decrement(long long* degree) {
-  return static_cast<long long>(atomicAdd(reinterpret_cast<count_t*>(degree), ~0ull));
-}
-
-struct peel_arrays {
+struct peel {
   const long long* offsets;
   const VERTEX_T* neighbors;
-  VERTEX_T* degrees;
-  int* core;
-  int* round;  // -1: not removed
-  VERTEX_T* lists[2];
+  long long num_vertices;
+  int* degree;        // towards vertices that remain
+  int* core;          // -1: remains
+  int* round;
+  VERTEX_T* queues;   // two of num_vertices
+  VERTEX_T* listed;   // two lists of num_vertices: those that remain, by the parity of the scans
+  peel_state* state;
+  status_word* status;
 };
 
-// Removes one vertex, by a warp.
-__device__ void remove_vertex(const peel_arrays& a, VERTEX_T v, long long k, long long round, VERTEX_T* next_list,
-                              count_t* next_size) {
-  if (lane_id() == 0) {
-    a.core[v] = static_cast<int>(k);
-    a.round[v] = static_cast<int>(round);
-  }
-  for (long long first = a.offsets[v]; first < a.offsets[v + 1]; first += 32) {
-    const long long e = first + lane_id();
-    bool joins = false;
-    VERTEX_T u = 0;
-    if (e < a.offsets[v + 1]) {
-      u = a.neighbors[e];
-      // Volatile: other warps lower the same degrees. A stale value only costs a needless subtraction below k.
-      joins = *static_cast<volatile VERTEX_T*>(a.degrees + u) > k && decrement(a.degrees + u) == k + 1;
+// One round, by as many blocks as take part: record those that go, then tell their neighbors.
+__device__ void peel_round(const peel& p) {
+  const int level = static_cast<int>(p.state->level), round = static_cast<int>(p.state->round);
+  const int now = round & 1, next = now ^ 1;
+  const VERTEX_T* queue = p.queues + now * p.num_vertices;
+  VERTEX_T* next_queue = p.queues + next * p.num_vertices;
+  const row_counts counts = p.state->rounds[now];
+  take_vertices(queue, p.num_vertices, counts, grid_thread_id(), grid_threads(), [&](VERTEX_T vertex) {
+    p.core[vertex] = level;
+    p.round[vertex] = round;
+  });
+  visit_entries(queue, p.num_vertices, counts, p.offsets, [&](bool there, long long entry) {
+    VERTEX_T neighbor = 0;
+    bool falls = false;
+    if (there) {
+      neighbor = p.neighbors[entry];
+      if (neighbor < 0 || neighbor >= p.num_vertices) {
+        raise_status(p.status, fault_bad_neighbor, entry);
+      } else {
+        falls = atomicSub(p.degree + neighbor, 1) == level + 1;
+      }
     }
-    const long long place = warp_append(next_size, joins);
-    if (joins) next_list[place] = u;
+    push_row(next_queue, p.num_vertices, &p.state->rounds[next], p.offsets, falls, neighbor);
+  });
+}
+
+__device__ void finish_round(peel_state* state) {
+  state->rounds[state->round & 1] = row_counts{0, 0, 0};
+  state->round += 1;
+}
+
+__device__ bool round_is_empty(const peel_state* state) {
+  const row_counts& counts = state->rounds[state->round & 1];
+  return counts.short_rows + counts.long_rows == 0;
+}
+
+// Shortens the list of vertices that remain and finds their least degree.
+__device__ void scan_remaining(const peel& p) {
+  const long long now = p.state->scans & 1, length = static_cast<long long>(p.state->remaining);
+  const VERTEX_T* listed = p.listed + now * p.num_vertices;
+  VERTEX_T* shorter = p.listed + (now ^ 1) * p.num_vertices;
+  long long least = 0x7fffffffffffffffll;
+  for (long long first = grid_warp_id() * 32; first < length; first += grid_warps() * 32) {
+    const bool there = first + lane_id() < length;
+    const VERTEX_T vertex = there ? listed[first + lane_id()] : 0;
+    const bool remains = there && p.core[vertex] < 0;
+    const long long place = warp_append(&p.state->survivors, remains);
+    if (remains) {
+      shorter[place] = vertex;
+      least = min(least, static_cast<long long>(p.degree[vertex]));
+    }
+  }
+  least = warp_min(least);
+  if (lane_id() == 0) atomicMin(&p.state->least_degree, least);
+}
+
+__device__ void finish_scan(peel_state* state) {
+  state->remaining = state->survivors;
+  state->survivors = 0;
+  state->level = state->least_degree;
+  state->least_degree = 0x7fffffffffffffffll;
+  state->scans += 1;
+  state->done = state->remaining == 0;
+  state->collecting = !state->done;
+}
+
+// Queues those that remain and have no more than the level's degree.
+__device__ void collect(const peel& p) {
+  const long long length = static_cast<long long>(p.state->remaining);
+  const VERTEX_T* listed = p.listed + (p.state->scans & 1) * p.num_vertices;
+  const int level = static_cast<int>(p.state->level), now = static_cast<int>(p.state->round & 1);
+  for (long long first = grid_warp_id() * 32; first < length; first += grid_warps() * 32) {
+    const bool there = first + lane_id() < length;
+    const VERTEX_T vertex = there ? listed[first + lane_id()] : 0;
+    push_row(p.queues + now * p.num_vertices, p.num_vertices, &p.state->rounds[now], p.offsets,
+             there && p.degree[vertex] <= level, vertex);
   }
 }
 
-__device__ __forceinline__ void end_round(peel_state* state) {
-  state->left -= state->frontier;
-  state->frontier = state->next;
-  state->next = 0;
-  state->which ^= 1;
-  ++state->round;
+#define PEEL_PARAMETERS                                                                                        \
+  const long long *offsets, const VERTEX_T *neighbors, long long num_vertices, int *degree, int *core, int *round, \
+      VERTEX_T *queues, VERTEX_T *listed, peel_state *state, status_word *status
+#define PEEL_ARGUMENTS offsets, neighbors, num_vertices, degree, core, round, queues, listed, state, status
+
+// One round by the whole grid: a warp per short row, the grid per long row. Returns at once if nothing is queued.
+extern "C" __global__ void cores_round(PEEL_PARAMETERS) {
+  if (round_is_empty(state)) return;
+  peel_round(peel{PEEL_ARGUMENTS});
+  if (last_block(&state->tickets) && threadIdx.x == 0) finish_round(state);
 }
 
-extern "C" __global__ void analytics_cores_lowest(const VERTEX_T* __restrict__ degrees, const int* __restrict__ round,
-                                                  long long num_vertices, peel_state* state) {
-  if (state->frontier != 0 || state->left == 0) return;
-  long long lowest = no_degree;
-  for (long long v = grid_thread_id(); v < num_vertices; v += grid_threads())
-    if (round[v] == -1) lowest = min(lowest, static_cast<long long>(degrees[v]));
-  lowest = warp_min(lowest);
-  if (lane_id() == 0 && lowest != no_degree) atomicMin(&state->lowest, lowest);
+// The next level, found by the whole grid, a thread per vertex. Returns at once while a round is queued.
+extern "C" __global__ void cores_scan(PEEL_PARAMETERS) {
+  if (!round_is_empty(state) || state->done) return;
+  scan_remaining(peel{PEEL_ARGUMENTS});
+  if (last_block(&state->tickets) && threadIdx.x == 0) finish_scan(state);
 }
 
-// Expects blocks of whole warps.
-extern "C" __global__ void analytics_cores_collect(const VERTEX_T* __restrict__ degrees, const int* __restrict__ round,
-                                                   long long num_vertices, VERTEX_T* list_0, VERTEX_T* list_1,
-                                                   peel_state* state) {
-  if (state->frontier != 0 || state->left == 0) return;
-  const long long k = state->lowest;
-  VERTEX_T* const list = state->which == 0 ? list_0 : list_1;
-  const long long step = grid_threads();
-  for (long long first = grid_thread_id() - lane_id(); first < num_vertices; first += step) {
-    const long long v = first + lane_id();
-    const bool joins = v < num_vertices && round[v] == -1 && degrees[v] <= k;
-    const long long place = warp_append(&state->next, joins);
-    if (joins) list[place] = static_cast<VERTEX_T>(v);
-  }
-  if (last_block(&state->tickets) && threadIdx.x == 0) {
-    state->level = k;
-    state->lowest = no_degree;
-    state->frontier = state->next;
-    state->next = 0;
-  }
+// The first round of a level that cores_scan found. A launch of its own: the scan must be complete before.
+extern "C" __global__ void cores_collect(PEEL_PARAMETERS) {
+  if (!state->collecting) return;
+  collect(peel{PEEL_ARGUMENTS});
+  if (last_block(&state->tickets) && threadIdx.x == 0) state->collecting = 0;
 }
 
-extern "C" __global__ void analytics_cores_round(const long long* offsets, const VERTEX_T* neighbors, VERTEX_T* degrees,
-                                                 int* core, int* round, VERTEX_T* list_0, VERTEX_T* list_1,
-                                                 peel_state* state) {
-  const count_t size = state->frontier;
-  if (size <= small_frontier) return;
-  const peel_arrays arrays{offsets, neighbors, degrees, core, round, {list_0, list_1}};
-  const long long k = state->level, number = state->round;
-  const VERTEX_T* const list = state->which == 0 ? list_0 : list_1;
-  VERTEX_T* const next_list = state->which == 0 ? list_1 : list_0;
-  for (count_t i = static_cast<count_t>(grid_warp_id()); i < size; i += static_cast<count_t>(grid_warps()))
-    remove_vertex(arrays, list[i], k, number, next_list, &state->next);
-  if (last_block(&state->tickets) && threadIdx.x == 0) end_round(state);
-}
-
-// One block. Stops when the frontier is empty or large, or after max_rounds, so that the host can stop it.
-extern "C" __global__ void analytics_cores_chain(const long long* offsets, const VERTEX_T* neighbors, VERTEX_T* degrees,
-                                                 int* core, int* round, VERTEX_T* list_0, VERTEX_T* list_1,
-                                                 int max_rounds, peel_state* state) {
-  const peel_arrays arrays{offsets, neighbors, degrees, core, round, {list_0, list_1}};
-  const long long k = state->level;
-  for (int i = 0; i < max_rounds; ++i) {
-    const count_t size = *static_cast<volatile count_t*>(&state->frontier);
-    const long long number = *static_cast<volatile long long*>(&state->round);
-    const long long which = *static_cast<volatile long long*>(&state->which);
-    if (size == 0 || size > small_frontier) return;
-    const volatile VERTEX_T* const list = which == 0 ? list_0 : list_1;
-    VERTEX_T* const next_list = which == 0 ? list_1 : list_0;
-    __syncthreads();  // everyone has read the state before it changes
-    for (count_t j = static_cast<count_t>(warp_id()); j < size; j += static_cast<count_t>(warps_per_block()))
-      remove_vertex(arrays, list[j], k, number, next_list, &state->next);
-    __threadfence_block();
-    __syncthreads();
-    if (threadIdx.x == 0) end_round(state);
-    __threadfence_block();
-    __syncthreads();
+// Up to max_rounds rounds and scans by one block, as long as each is small. The bound keeps a launch short, so that the
+// host can stop between launches.
+extern "C" __global__ void cores_tail(PEEL_PARAMETERS, long long max_rounds, long long max_entries,
+                                      long long max_remaining) {
+  const peel p{PEEL_ARGUMENTS};
+  for (long long i = 0; i < max_rounds; ++i) {
+    __syncthreads();  // what thread 0 wrote to the state at the end of the last step
+    const bool empty = round_is_empty(state);
+    if (empty ? state->done || static_cast<long long>(state->remaining) > max_remaining
+              : static_cast<long long>(state->rounds[state->round & 1].entries) > max_entries) {
+      break;
+    }
+    if (empty) {
+      scan_remaining(p);
+      __syncthreads();
+      if (threadIdx.x == 0) finish_scan(state);
+      __syncthreads();
+      collect(p);
+      __syncthreads();
+      if (threadIdx.x == 0) state->collecting = 0;
+    } else {
+      peel_round(p);
+      __syncthreads();
+      if (threadIdx.x == 0) finish_round(state);
+    }
   }
 }

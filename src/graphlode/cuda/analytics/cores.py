@@ -1,8 +1,4 @@
-"""Core numbers on a CUDA device; see cores.cu.
-
-The host enqueues the kernels of many rounds at a time and looks at the state in between: seldom enough not to slow the
-device down, often enough to hear a stop.
-"""
+"""Drives analytics/cores.cu: rounds of peeling, with a look from the host only now and then."""
 
 from __future__ import annotations
 
@@ -13,60 +9,74 @@ import numpy as np
 
 from graphlode.control import Control
 from graphlode.cuda.compiler import KernelSource
-from graphlode.cuda.interface import KernelDevice, launch_shape, vertex_define
+from graphlode.cuda.interface import KernelDevice, launch_shape, raise_fault, vertex_define
 from graphlode.types import Task
 
+OPERATION = "analytics.cores"
 SOURCE = KernelSource(
     "analytics/cores",
-    ("analytics_cores_lowest", "analytics_cores_collect", "analytics_cores_round", "analytics_cores_chain"),
+    ("cores_round", "cores_scan", "cores_collect", "cores_tail"),
     {"VERTEX_T": ("int", "long long")},
 )
 
-# The words of peel_state in cores.cu.
-_STATE_WORDS = 8
-_LEFT, _LOWEST = 4, 5
+# Words of peel_state in cores.cu, followed by the two status words.
+_REMAINING, _LEAST_DEGREE, _DONE, _STATE_WORDS = 6, 10, 13, 15
 
-_CHAIN_THREADS = 256
-_CHAIN_ROUNDS = 4096
-_MOST_STEPS_AHEAD = 64
+# The tail: what one block does faster than a grid that must be launched anew for each round.
+_TAIL_ROUNDS, _TAIL_ENTRIES, _TAIL_REMAINING = 4096, 16 * 1024, 8 * 1024
+
+# Steps launched before the host looks; a step that has nothing to do costs some microseconds.
+_FIRST_STEPS, _MOST_STEPS = 2, 16
 
 
-def launch(device: KernelDevice, view: Mapping[str, Any], tasks: Iterator[Task], *, control: Control) -> dict[str, Any]:
-    for _ in tasks:  # one task: the whole graph
-        core, rounds = peel(device, view, control)
+def launch(
+    device: KernelDevice, view: Mapping[str, Any], tasks: Iterator[Task], *, control: Control
+) -> dict[str, Any] | None:
+    """Core number and round of removal of every vertex; the one task is the whole graph."""
+    task = next(iter(tasks), None)
+    if task is None:
+        return None
+    core, rounds = peel(device, view, control=control)
+    control.advance(task.end - task.begin)
     return {"core": device.get(core), "round": device.get(rounds)}
 
 
-def peel(device: KernelDevice, view: Mapping[str, Any], control: Control) -> tuple[Any, Any]:
-    """Core number and round of each vertex, as arrays of the device."""
-    xp = device.xp
-    offsets, neighbors = view["offsets"], view["neighbors"]
-    num_vertices = int(offsets.size) - 1
-    n = np.int64(num_vertices)
-    degrees = xp.diff(offsets).astype(neighbors.dtype)
-    core = device.zeros(num_vertices, np.int32)
-    rounds = xp.full(num_vertices, -1, np.int32)
-    lists = device.empty(num_vertices, neighbors.dtype), device.empty(num_vertices, neighbors.dtype)
-    start = np.zeros(_STATE_WORDS, np.int64)
-    start[_LEFT], start[_LOWEST] = num_vertices, np.iinfo(np.int64).max
-    state = device.asarray(start.copy())
-    module = device.load(SOURCE, VERTEX_T=vertex_define(neighbors.dtype))
-    by_thread = launch_shape(device, num_vertices)
-    by_warp = launch_shape(device, num_vertices, per_block=8)
-    shared = (offsets, neighbors, degrees, core, rounds, *lists)
-    left, steps = num_vertices, 2
-    while left:
+def peel(device: KernelDevice, view: Mapping[str, Any], *, control: Control) -> tuple[Any, Any]:
+    """The same as arrays of the device. `view` is a symmetric CSR graph."""
+    xp, offsets, neighbors = device.xp, view["offsets"], view["neighbors"]
+    num_vertices = len(offsets) - 1
+    core, rounds = device.empty(num_vertices, np.int32), device.empty(num_vertices, np.int32)
+    if num_vertices == 0:
+        return core, rounds
+    core.fill(-1)
+    degree = xp.diff(offsets).astype(np.int32)
+    queues = device.empty(2 * num_vertices, neighbors.dtype)
+    listed = device.empty(2 * num_vertices, neighbors.dtype)
+    listed[:num_vertices] = xp.arange(num_vertices, dtype=neighbors.dtype)
+    start = np.zeros(_STATE_WORDS + 2, np.int64)
+    start[_REMAINING] = num_vertices
+    start[_LEAST_DEGREE] = np.iinfo(np.int64).max
+    words = device.asarray(start)
+    state, status = words[:_STATE_WORDS], words[_STATE_WORDS:]
+
+    kernels = device.load(SOURCE, VERTEX_T=vertex_define(neighbors.dtype))
+    arguments = (offsets, neighbors, np.int64(num_vertices), degree, core, rounds, queues, listed, state, status)
+    tail = (*arguments, np.int64(_TAIL_ROUNDS), np.int64(_TAIL_ENTRIES), np.int64(_TAIL_REMAINING))
+    grid, block = launch_shape(device, num_vertices)
+    wide_grid, _ = launch_shape(device, 32 * num_vertices)
+    steps = _FIRST_STEPS
+    while True:
         control.check()
         for _ in range(steps):
-            module.launch("analytics_cores_lowest", *by_thread, (degrees, rounds, n, state))
-            module.launch("analytics_cores_collect", *by_thread, (degrees, rounds, n, *lists, state))
-            module.launch("analytics_cores_round", *by_warp, (*shared, state))
-            module.launch("analytics_cores_chain", 1, _CHAIN_THREADS, (*shared, np.int32(_CHAIN_ROUNDS), state))
-        steps = min(2 * steps, _MOST_STEPS_AHEAD)
-        now = int(device.get(state)[_LEFT])
-        control.advance(left - now)
-        left = now
-    return core, rounds
+            kernels.launch("cores_tail", 1, block, tail)
+            kernels.launch("cores_round", wide_grid, block, arguments)
+            kernels.launch("cores_scan", grid, block, arguments)
+            kernels.launch("cores_collect", grid, block, arguments)
+        now = device.get(words)
+        raise_fault(now[_STATE_WORDS:], OPERATION, device.name)
+        if now[_DONE]:
+            return core, rounds
+        steps = min(2 * steps, _MOST_STEPS)
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:

@@ -1,82 +1,101 @@
-"""Triangles on a CUDA device; see triangles.cu.
-
-Two launches per task and one read-back at the end: rows that fit a warp's table, then the longer ones by blocks.
-"""
+"""Drives analytics/triangles.cu: two launches and one look per piece of a task."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
 
 from graphlode.control import Control
 from graphlode.cuda.compiler import KernelSource
-from graphlode.cuda.interface import KernelDevice, vertex_define
+from graphlode.cuda.interface import KernelDevice, launch_shape, raise_fault, vertex_define
 from graphlode.types import Task
 
+OPERATION = "analytics.triangles"
 SOURCE = KernelSource(
     "analytics/triangles",
-    ("analytics_triangles_warp", "analytics_triangles_block"),
-    {"VERTEX_T": ("int", "long long"), "GROUP": ("4", "8", "16", "32"), "COUNT": ("0", "1", "2")},
+    ("triangles_split", "triangles_count"),
+    {"VERTEX_T": ("int", "long long"), "BY": ("BY_TOTAL", "BY_VERTEX", "BY_EDGE")},
 )
 
-WARP_SLOTS, BLOCK_SLOTS, BLOCK_THREADS = 1024, 8192, 256  # mirrored in triangles.cu
-_WARPS_PER_BLOCK = 4
+# Words of triangle_work in triangles.cu; the first two are the status.
+_TOTAL, _WORDS = 2, 6
 
-
-def lanes_per_head(num_vertices: int, num_entries: int) -> int:
-    """How many lanes walk the row of one head: about as many as such a row is long, so that few of them idle.
-
-    Heads are met in proportion to how many rows they stand in, so their rows are longer than the average row.
-    """
-    average = num_entries / max(1, num_vertices)
-    return 4 if average < 3 else 8 if average < 6 else 16 if average < 16 else 32
+# As in triangles.cu: a block has 8 warps, and a row longer than a warp takes is cut into parts of 256 neighbors.
+_WARPS, _PART = 8, 256
+_ENTRIES_PER_PIECE = 1 << 24
+_SHORTEST_LONG_ROW = {4: 129, 8: 65}
 
 
 def launch(
-    device: KernelDevice, view: Mapping[str, Any], tasks: Iterator[Task], *, control: Control, by: str | None
+    device: KernelDevice,
+    view: Mapping[str, Any],
+    tasks: Iterator[Task],
+    *,
+    control: Control,
+    by: Literal["vertex", "edge"] | None,
 ) -> dict[str, Any]:
+    """Triangles whose lowest corner is in the tasks' rows of an oriented view: their number, and counts by rank or entry."""
     offsets, neighbors = view["offsets"], view["neighbors"]
-    num_vertices, num_entries = int(offsets.size) - 1, int(neighbors.size)
-    size = {None: 0, "vertex": num_vertices, "edge": num_entries}[by]
-    module = device.load(
-        SOURCE,
-        VERTEX_T=vertex_define(neighbors.dtype),
-        GROUP=str(lanes_per_head(num_vertices, num_entries)),
-        COUNT={None: "0", "vertex": "1", "edge": "2"}[by],
+    num_rows, num_entries = len(offsets) - 1, len(neighbors)
+    kernels = device.load(
+        SOURCE, VERTEX_T=vertex_define(neighbors.dtype), BY="BY_TOTAL" if by is None else f"BY_{by.upper()}"
     )
-    counts = device.zeros(max(1, size), np.uint64)
-    total = device.zeros(1, np.uint64)
-    slot_bytes = neighbors.dtype.itemsize + (0 if by is None else 8)
+    counts = device.zeros({None: 1, "vertex": num_rows, "edge": num_entries}[by], np.int64)
+    parts = device.empty(2 * _most_parts(num_entries, neighbors.dtype.itemsize), np.int64)
+    total = 0
     for task in tasks:
-        draws = device.zeros(2, np.uint64)
-        rows = np.int64(task.begin), np.int64(task.end)
-        grid = max(1, min(-(-(task.end - task.begin) // _WARPS_PER_BLOCK), 16 * device.num_multiprocessors))
-        heavy = np.int64(min(task.end - task.begin, 8 * grid * _WARPS_PER_BLOCK))
-        module.launch(
-            "analytics_triangles_warp",
-            grid,
-            32 * _WARPS_PER_BLOCK,
-            (offsets, neighbors, *rows, heavy, counts, total, draws[:1]),
-            shared_bytes=_WARPS_PER_BLOCK * WARP_SLOTS * slot_bytes,
-        )
-        resident = max(1, min(8, device.max_shared_bytes // (BLOCK_SLOTS * slot_bytes)))
-        grid = resident * device.num_multiprocessors
-        per_chunk = max(1, min(BLOCK_THREADS, (task.end - task.begin) // (4 * grid)))
-        num_chunks = np.int64(-(-(task.end - task.begin) // per_chunk))
-        module.launch(
-            "analytics_triangles_block",
-            grid,
-            BLOCK_THREADS,
-            (offsets, neighbors, *rows, num_chunks, counts, total, draws[1:]),
-            shared_bytes=BLOCK_SLOTS * slot_bytes,
-        )
-        control.advance(task.end - task.begin)
-    found = int(device.get(total)[0])
-    return {"total": found, "counts": None if by is None else device.get(counts)[:size].astype(np.int64)}
+        for piece in _pieces(device, offsets, task, num_entries):
+            control.check()
+            total += _count(device, kernels, view, piece, parts, counts)
+            control.advance(piece.end - piece.begin)
+    return {"total": total, "counts": None if by is None else device.get(counts)}
 
 
-def memory(device: KernelDevice, shape: Mapping[str, int], *, by: str | None) -> int:
-    """Bytes beside the view: the counts."""
-    return 8 * {None: 1, "vertex": shape["num_vertices"], "edge": shape["num_edges"]}[by]
+def memory(device: KernelDevice, shape: Mapping[str, int], *, by: Literal["vertex", "edge"] | None) -> int:
+    """Bytes beside the view: the counts, and the parts of long rows."""
+    counts = {None: 1, "vertex": shape["num_vertices"], "edge": shape["num_edges"]}[by]
+    return 8 * counts + 16 * _most_parts(shape["num_edges"], shape["vertex_bytes"])
+
+
+def _pieces(device: KernelDevice, offsets: Any, task: Task, num_entries: int) -> Iterator[Task]:
+    """A task in pieces of about as many entries each, so that a stop is heard soon; small graphs are one piece."""
+    count = min(num_entries // _ENTRIES_PER_PIECE, task.end - task.begin)
+    if count < 2:
+        yield task
+        return
+    first, last = (int(x) for x in device.get(offsets[[task.begin, task.end]]))
+    goals = device.asarray(np.linspace(first, last, count + 1)[1:-1].astype(np.int64))
+    inner = device.get(device.xp.searchsorted(offsets, goals))
+    cuts = np.unique(np.clip([task.begin, *inner, task.end], task.begin, task.end)).tolist()
+    yield from (Task(begin, end) for begin, end in pairwise(cuts))
+
+
+def _count(device: KernelDevice, kernels: Any, view: Mapping[str, Any], task: Task, parts: Any, counts: Any) -> int:
+    offsets, neighbors = view["offsets"], view["neighbors"]
+    num_rows, rows = len(offsets) - 1, task.end - task.begin
+    if rows == 0 or len(neighbors) == 0:
+        return 0
+    work = device.zeros(_WORDS, np.int64)
+    begin, end = np.int64(task.begin), np.int64(task.end)
+    grid, block = launch_shape(device, rows)
+    kernels.launch("triangles_split", grid, block, (offsets, begin, end, np.int64(len(parts) // 2), parts, work))
+    grid, block = launch_shape(device, rows, threads=32 * _WARPS, per_block=_WARPS)
+    per_draw = np.int32(rows_per_draw(rows, grid * _WARPS))
+    arguments = (offsets, neighbors, np.int64(num_rows), begin, end, per_draw, parts, counts, work)
+    kernels.launch("triangles_count", grid, block, arguments)
+    now = device.get(work)
+    raise_fault(now, OPERATION, device.name)
+    return int(now[_TOTAL])
+
+
+def rows_per_draw(rows: int, warps: int) -> int:
+    """Rows a warp takes at a time: few enough that the last ones are spread, many enough to spare the shared counter."""
+    return max(1, min(32, rows // (16 * warps)))
+
+
+def _most_parts(num_entries: int, itemsize: int) -> int:
+    """No graph with this many entries has more parts: each long row has one, and each full part has its entries."""
+    return num_entries // _SHORTEST_LONG_ROW[itemsize] + num_entries // _PART + 1

@@ -18,6 +18,9 @@ from graphlode.cuda.compiler import Specialisation
 from graphlode.cuda.interface import KernelDevice, check_launch
 from graphlode.errors import DeviceMemoryError, InputError, KernelFaultError
 
+# Each may need two memory mappings for every thread of a block, and Linux gives a process about 65,000.
+_MOST_THREADS = 8
+
 
 class _Request(ctypes.Structure):
     _fields_ = [
@@ -74,7 +77,7 @@ class EmulatedModule:
         check_launch(self._device, entry, int(np.prod(grid)), int(np.prod(block)), shared_bytes)
         keep = self._arguments(entry, args)
         pointers = (ctypes.c_void_p * len(keep))(*(ctypes.addressof(value) for value in keep))
-        threads = min(settings().threads, int(np.prod(grid)))
+        threads = min(settings().threads, _MOST_THREADS, int(np.prod(grid)))
         request = _Request((ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block), shared_bytes, threads)
         report = _Report()
         code = self._launchers[entry](ctypes.byref(request), pointers, ctypes.byref(report))

@@ -1,4 +1,4 @@
-"""The oriented view on a CUDA device; see oriented.cu. Ranks and rows are sorted by the device-wide sort."""
+"""Drives graph/oriented.cu: every edge once, from its lower-ranked to its higher-ranked end, in rank space."""
 
 from __future__ import annotations
 
@@ -10,91 +10,108 @@ import numpy as np
 from graphlode.control import Control
 from graphlode.cuda.analytics.cores import peel
 from graphlode.cuda.compiler import KernelSource
-from graphlode.cuda.interface import KernelDevice, launch_shape, vertex_define
+from graphlode.cuda.interface import KernelDevice, launch_shape, raise_fault, vertex_define
+from graphlode.errors import UnsupportedError
 from graphlode.types import MAX_NARROW_VERTICES
 
+OPERATION = "graph.oriented"
 SOURCE = KernelSource(
     "graph/oriented",
-    ("graph_oriented_count", "graph_oriented_write", "graph_oriented_lose"),
+    ("orient_count", "orient_keys", "approximate_choose", "approximate_remove"),
     {"VERTEX_T": ("int", "long long")},
 )
 
+# Words of approximate_state in oriented.cu, followed by the two status words.
+_REMAINING, _DEGREE_SUM, _STATE_WORDS = 3, 4, 9
+_ROUNDS_PER_LOOK = 4
+
 
 def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: Control) -> dict[str, Any]:
-    xp = device.xp
-    offsets, neighbors = base["offsets"], base["neighbors"]
-    num_vertices = int(offsets.size) - 1
-    if view.by == "degree":
-        keys = xp.diff(offsets)
-    elif view.by == "degeneracy":
-        keys = peel(device, base, control)[1]
-    else:
-        keys = _approximate_rounds(device, base, control)
+    """Offsets, neighbors (ranks, ascending in each row) and the vertex of each rank, in the order that `view.by` names."""
+    xp, offsets, neighbors = device.xp, base["offsets"], base["neighbors"]
+    num_vertices = len(offsets) - 1
+    if num_vertices > MAX_NARROW_VERTICES:
+        raise UnsupportedError(
+            f"oriented views on CUDA devices have up to {MAX_NARROW_VERTICES} vertices, this one has {num_vertices}; "
+            "devices='cpu' has no such limit"
+        )
+    if num_vertices == 0:
+        return {"offsets": device.zeros(1, np.int64), "neighbors": neighbors, "vertices": neighbors}
+    vertices = _order(device, _primary_key(device, base, view.by, control), neighbors.dtype)
     control.check()
-    vertices = _order(device, keys, num_vertices).astype(neighbors.dtype)
     rank = device.empty(num_vertices, neighbors.dtype)
     rank[vertices] = xp.arange(num_vertices, dtype=neighbors.dtype)
-    module = device.load(SOURCE, VERTEX_T=vertex_define(neighbors.dtype))
-    grid, block = _warps(device, num_vertices)
-    n = np.int64(num_vertices)
-    oriented_offsets = device.zeros(num_vertices + 1, np.int64)
-    lengths = device.empty(num_vertices, np.int64)
-    module.launch("graph_oriented_count", grid, block, (offsets, neighbors, rank, n, lengths))
-    xp.cumsum(lengths, out=oriented_offsets[1:])
-    num_edges = int(neighbors.size) // 2
-    tails, heads = device.empty(num_edges, neighbors.dtype), device.empty(num_edges, neighbors.dtype)
-    module.launch("graph_oriented_write", grid, block, (offsets, neighbors, rank, oriented_offsets, n, tails, heads))
-    sorted_heads = _sort_rows(device, tails, heads, num_vertices)
+
+    kernels = device.load(SOURCE, VERTEX_T=vertex_define(neighbors.dtype))
+    grid, block = launch_shape(device, 32 * num_vertices)
+    status = device.status()
+    oriented = device.zeros(num_vertices + 1, np.int64)
+    count = np.int64(num_vertices)
+    kernels.launch("orient_count", grid, block, (offsets, neighbors, rank, count, oriented, status))
+    device.raise_status(status, OPERATION)
+    xp.cumsum(oriented, out=oriented)
+    bits = _rank_bits(num_vertices)
+    keys = device.empty(int(oriented[-1]), np.int64)
+    kernels.launch("orient_keys", grid, block, (offsets, neighbors, rank, oriented, count, np.int32(bits), keys))
+    keys.sort()
+    keys &= (1 << bits) - 1
+    found = {"offsets": oriented, "neighbors": keys.astype(neighbors.dtype), "vertices": vertices}
     device.synchronize()
-    return {"offsets": oriented_offsets, "neighbors": sorted_heads, "vertices": vertices}
+    return found
 
 
-def _warps(device: KernelDevice, num_vertices: int) -> tuple[int, int]:
-    return launch_shape(device, num_vertices, per_block=8)
+def _primary_key(device: KernelDevice, base: Mapping[str, Any], by: str, control: Control) -> Any:
+    """What vertices are ordered by, before their index."""
+    if by == "degree":
+        return device.xp.diff(base["offsets"])
+    if by == "degeneracy":
+        return peel(device, base, control=control)[1]
+    if by == "approximate":
+        return _approximate_rounds(device, base, control)
+    raise UnsupportedError(f"vertices can be ordered by degree, degeneracy or approximate, not by {by!r}")
 
 
-def _order(device: KernelDevice, keys: Any, num_vertices: int) -> Any:
-    """Vertices by ascending key, ties by vertex."""
-    xp = device.xp
-    vertices = xp.arange(num_vertices, dtype=np.int64)
-    if num_vertices <= MAX_NARROW_VERTICES:
-        return xp.sort(keys.astype(np.int64) << 32 | vertices) & 0xFFFFFFFF
-    return xp.lexsort(xp.stack((vertices, keys.astype(np.int64))))
+def _order(device: KernelDevice, primary: Any, dtype: Any) -> Any:
+    """The vertices by ascending (primary, index). One sort of combined keys: CuPy sorts plain integers by radix."""
+    num_vertices = len(primary)
+    bits = _rank_bits(num_vertices)
+    keys = primary.astype(np.int64)
+    keys <<= bits
+    keys |= device.xp.arange(num_vertices, dtype=np.int64)
+    keys.sort()
+    keys &= (1 << bits) - 1
+    return keys.astype(dtype)
 
 
-def _sort_rows(device: KernelDevice, tails: Any, heads: Any, num_vertices: int) -> Any:
-    """The heads by ascending (tail, head): one sort of composed keys while both ends fit 64 bits."""
-    xp = device.xp
-    if num_vertices <= MAX_NARROW_VERTICES:
-        keys = tails.astype(np.int64) << 32 | heads.astype(np.int64)
-        keys.sort()
-        return (keys & 0xFFFFFFFF).astype(heads.dtype)
-    return heads[xp.lexsort(xp.stack((heads, tails)))]
+def _rank_bits(num_vertices: int) -> int:
+    return max(1, (num_vertices - 1).bit_length())
 
 
 def _approximate_rounds(device: KernelDevice, base: Mapping[str, Any], control: Control) -> Any:
-    """Rounds of the approximate core order: all vertices of at most 3/2 of the average remaining degree go at once."""
-    xp = device.xp
-    offsets, neighbors = base["offsets"], base["neighbors"]
-    num_vertices = int(offsets.size) - 1
-    module = device.load(SOURCE, VERTEX_T=vertex_define(neighbors.dtype))
-    grid, block = _warps(device, num_vertices)
-    degrees = xp.diff(offsets)
-    rounds = xp.full(num_vertices, -1, np.int32)
-    left, degree_sum, number = num_vertices, int(neighbors.size), 0
-    while left:
+    """The round in which each vertex leaves the approximate core order."""
+    xp, offsets, neighbors = device.xp, base["offsets"], base["neighbors"]
+    num_vertices = len(offsets) - 1
+    degree = xp.diff(offsets).astype(np.int32)
+    rounds = device.empty(num_vertices, np.int32)
+    rounds.fill(-1)
+    queue = device.empty(num_vertices, neighbors.dtype)
+    start = np.zeros(_STATE_WORDS + 2, np.int64)
+    start[_REMAINING] = num_vertices
+    start[_DEGREE_SUM] = len(neighbors)
+    words = device.asarray(start)
+    state, status = words[:_STATE_WORDS], words[_STATE_WORDS:]
+
+    kernels = device.load(SOURCE, VERTEX_T=vertex_define(neighbors.dtype))
+    grid, block = launch_shape(device, num_vertices)
+    wide_grid, _ = launch_shape(device, 32 * num_vertices)
+    count = np.int64(num_vertices)
+    while True:
         control.check()
-        largest = (
-            3 * degree_sum // (2 * left)
-        )  # Python's integers: no overflow, so every device takes the same vertices
-        rounds[(rounds == -1) & (degrees <= largest)] = number
-        module.launch(
-            "graph_oriented_lose",
-            grid,
-            block,
-            (offsets, neighbors, rounds, np.int32(number), np.int64(num_vertices), degrees),
-        )
-        waiting = rounds == -1
-        left, degree_sum = (int(x) for x in device.get(xp.stack((waiting.sum(), (degrees * waiting).sum()))))
-        number += 1
-    return rounds
+        for _ in range(_ROUNDS_PER_LOOK):
+            kernels.launch("approximate_choose", grid, block, (offsets, count, degree, rounds, queue, state))
+            removal = (offsets, neighbors, count, degree, rounds, queue, state, status)
+            kernels.launch("approximate_remove", wide_grid, block, removal)
+        now = device.get(words)
+        raise_fault(now[_STATE_WORDS:], OPERATION, device.name)
+        if now[_REMAINING] == 0:
+            return rounds

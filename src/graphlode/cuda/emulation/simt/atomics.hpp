@@ -18,13 +18,13 @@ T update(T* address, Change change) {
 
 }  // namespace simt
 
-#define SIMT_ATOMIC(NAME, TYPE, EXPRESSION)                                                        \
-  inline TYPE NAME(TYPE* address, TYPE value) {                                                    \
-    return simt::update(address, [value](TYPE old) { return static_cast<TYPE>(EXPRESSION); });     \
+#define SIMT_ATOMIC(NAME, TYPE, EXPRESSION)                                                    \
+  inline TYPE NAME(TYPE* address, TYPE value) {                                                \
+    return simt::update(address, [value](TYPE old) { return static_cast<TYPE>(EXPRESSION); }); \
   }
-#define SIMT_ATOMIC_WORDS(NAME, EXPRESSION)      \
-  SIMT_ATOMIC(NAME, int, EXPRESSION)           \
-  SIMT_ATOMIC(NAME, unsigned, EXPRESSION)      \
+#define SIMT_ATOMIC_WORDS(NAME, EXPRESSION) \
+  SIMT_ATOMIC(NAME, int, EXPRESSION)        \
+  SIMT_ATOMIC(NAME, unsigned, EXPRESSION)   \
   SIMT_ATOMIC(NAME, unsigned long long, EXPRESSION)
 
 SIMT_ATOMIC(atomicAdd, int, static_cast<unsigned>(old) + static_cast<unsigned>(value))
@@ -38,7 +38,7 @@ SIMT_ATOMIC_WORDS(atomicMin, value < old ? value : old)
 SIMT_ATOMIC_WORDS(atomicMax, old < value ? value : old)
 SIMT_ATOMIC(atomicMin, long long, value < old ? value : old)
 SIMT_ATOMIC(atomicMax, long long, old < value ? value : old)
-SIMT_ATOMIC_WORDS(atomicAnd, old & value)
+SIMT_ATOMIC_WORDS(atomicAnd, old& value)
 SIMT_ATOMIC_WORDS(atomicOr, old | value)
 SIMT_ATOMIC_WORDS(atomicXor, old ^ value)
 SIMT_ATOMIC_WORDS(atomicExch, (static_cast<void>(old), value))
@@ -46,10 +46,10 @@ SIMT_ATOMIC(atomicExch, float, (static_cast<void>(old), value))
 #undef SIMT_ATOMIC_WORDS
 #undef SIMT_ATOMIC
 
-#define SIMT_CAS(TYPE)                                                                     \
-  inline TYPE atomicCAS(TYPE* address, TYPE compare, TYPE value) {                         \
+#define SIMT_CAS(TYPE)                                                                                  \
+  inline TYPE atomicCAS(TYPE* address, TYPE compare, TYPE value) {                                      \
     std::atomic_ref<TYPE>(*address).compare_exchange_strong(compare, value, std::memory_order_relaxed); \
-    return compare;                                                                        \
+    return compare;                                                                                     \
   }
 SIMT_CAS(int)
 SIMT_CAS(unsigned)

@@ -22,16 +22,34 @@ constexpr unsigned char poison = 0xCD;
 constexpr std::size_t kept_fibers = 256;  // stacks kept between launches; each costs two memory mappings of the process
 
 enum class operation : unsigned char {
-  none, syncthreads, syncthreads_count, syncthreads_and, syncthreads_or, syncwarp, ballot, any, all, shfl, shfl_up,
-  shfl_down, shfl_xor, reduce_add, reduce_min, reduce_max, reduce_and, reduce_or, reduce_xor, match_any,
+  none,
+  syncthreads,
+  syncthreads_count,
+  syncthreads_and,
+  syncthreads_or,
+  syncwarp,
+  ballot,
+  any,
+  all,
+  shfl,
+  shfl_up,
+  shfl_down,
+  shfl_xor,
+  reduce_add,
+  reduce_min,
+  reduce_max,
+  reduce_and,
+  reduce_or,
+  reduce_xor,
+  match_any,
 };
 
 inline const char* name(operation op) {
   static constexpr const char* names[] = {
-      "nothing", "__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or", "__syncwarp",
-      "__ballot_sync", "__any_sync", "__all_sync", "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync",
-      "__shfl_xor_sync", "__reduce_add_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync",
-      "__reduce_or_sync", "__reduce_xor_sync", "__match_any_sync",
+      "nothing",           "__syncthreads",     "__syncthreads_count", "__syncthreads_and", "__syncthreads_or",
+      "__syncwarp",        "__ballot_sync",     "__any_sync",          "__all_sync",        "__shfl_sync",
+      "__shfl_up_sync",    "__shfl_down_sync",  "__shfl_xor_sync",     "__reduce_add_sync", "__reduce_min_sync",
+      "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",    "__reduce_xor_sync", "__match_any_sync",
   };
   return names[static_cast<unsigned>(op)];
 }
@@ -136,7 +154,8 @@ class block_runner {
   friend void fiber_main();
 };
 
-// The block that this OS thread runs. Everything else that is thread-local in a compiled kernel is static shared memory.
+// The block that this OS thread runs. Everything else that is thread-local in a compiled kernel is static shared
+// memory.
 static thread_local constinit block_runner* active = nullptr;
 
 void poison_static_shared();
@@ -240,8 +259,8 @@ inline void block_runner::finish_fiber() {
 // The meeting of lanes with this mask that the current fibre joins; faults if those who wait already do something else.
 inline unsigned block_runner::join(warp_state& warp, unsigned mask, operation op, site where) {
   fiber& me = *current_;
-  if (!(mask & me.lane_bit())) fault("%s(0x%08x) at %s:%u: the mask does not name the calling lane", name(op), mask,
-                                     where.file, where.line);
+  if (!(mask & me.lane_bit()))
+    fault("%s(0x%08x) at %s:%u: the mask does not name the calling lane", name(op), mask, where.file, where.line);
   mask &= warp.existing;
   if (mask & warp.exited) {
     fault("%s(0x%08x) at %s:%u: the mask names lane %d, which has left the kernel", name(op), mask, where.file,
@@ -274,8 +293,8 @@ inline unsigned block_runner::join(warp_state& warp, unsigned mask, operation op
 }
 
 template <class Resolve>
-[[gnu::always_inline]] inline std::uint64_t block_runner::meet(operation op, unsigned mask, std::uint64_t value, int argument, site where,
-                                 Resolve resolve) {
+[[gnu::always_inline]] inline std::uint64_t block_runner::meet(operation op, unsigned mask, std::uint64_t value,
+                                                               int argument, site where, Resolve resolve) {
   fiber& me = *current_;
   warp_state& warp = warps_[me.linear / warp_size];
   const unsigned group = join(warp, mask, op, where);
@@ -335,8 +354,8 @@ inline void block_runner::fault(const char* format, ...) {
 }
 
 inline void block_runner::report_exit(const fiber& gone, const fiber& waits) {
-  fault("the thread left the kernel while thread (%u, %u, %u) waits for it in %s at %s:%u", waits.index.x, waits.index.y,
-        waits.index.z, name(waits.waits_in), waits.waits_at.file, waits.waits_at.line);
+  fault("the thread left the kernel while thread (%u, %u, %u) waits for it in %s at %s:%u", waits.index.x,
+        waits.index.y, waits.index.z, name(waits.waits_in), waits.waits_at.file, waits.waits_at.line);
   (void)gone;
 }
 

@@ -26,8 +26,11 @@ class stack {
     void* memory = mmap(nullptr, guard_bytes + stack_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
+    if (mprotect(memory, guard_bytes, PROT_NONE) != 0) {
+      munmap(memory, guard_bytes + stack_bytes);
+      throw std::bad_alloc();
+    }
     memory_ = static_cast<char*>(memory);
-    mprotect(memory_, guard_bytes, PROT_NONE);
   }
   stack(stack&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
   stack& operator=(stack&& other) noexcept {
@@ -57,8 +60,8 @@ class context {
     stack_pointer_ = pointer;
   }
 
-  // Inlined, so that the compiler saves no more than what is live, and ended by a jump: a `ret` to another stack would be
-  // mispredicted every time. Needs -mno-red-zone, since it pushes onto the stack of the function it is inlined into.
+  // Inlined, so that the compiler saves no more than what is live, and ended by a jump: a `ret` to another stack would
+  // be mispredicted every time. Needs -mno-red-zone, since it pushes onto the stack of the function it is inlined into.
   [[gnu::always_inline]] void switch_to(context& other) {
     void** save = &stack_pointer_;
     void* load = other.stack_pointer_;

@@ -46,7 +46,8 @@ void for_each_lane(unsigned mask, Function function) {
 
 // Every lane gets the same result, folded from what all of them brought.
 template <class Fold>
-[[gnu::always_inline]] inline std::uint64_t meet_fold(operation op, unsigned mask, std::uint64_t value, site where, Fold fold) {
+[[gnu::always_inline]] inline std::uint64_t meet_fold(operation op, unsigned mask, std::uint64_t value, site where,
+                                                      Fold fold) {
   return active->meet(op, mask, value, 0, where, [fold](warp_state& warp, unsigned met) {
     std::uint64_t result = warp.lanes[std::countr_zero(met)].value;
     for_each_lane(met & (met - 1), [&](unsigned lane) { result = fold(result, warp.lanes[lane].value); });
@@ -62,8 +63,8 @@ template <class Fold>
   }));
 }
 
-// Every lane reads the value of the lane it names. Reading a lane that does not take part is undefined on a GPU: here it
-// yields a pattern that stands out.
+// Every lane reads the value of the lane it names. Reading a lane that does not take part is undefined on a GPU: here
+// it yields a pattern that stands out.
 template <register_type T>
 [[gnu::always_inline]] inline T meet_shuffle(operation op, unsigned mask, T value, unsigned source, site where) {
   const auto resolve = [](warp_state& warp, unsigned met) {
@@ -145,10 +146,10 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, SIMT_HE
 
 // ---- reductions and matching -------------------------------------------------------------------------------------
 
-#define SIMT_REDUCE(NAME, TYPE, EXPRESSION)                                                         \
-  inline TYPE __reduce_##NAME##_sync(unsigned mask, TYPE value, SIMT_HERE) {                        \
-    return simt::meet_reduce(simt::operation::reduce_##NAME, mask, value, where,                    \
-                             [](TYPE a, TYPE b) { return static_cast<TYPE>(EXPRESSION); });         \
+#define SIMT_REDUCE(NAME, TYPE, EXPRESSION)                                                 \
+  inline TYPE __reduce_##NAME##_sync(unsigned mask, TYPE value, SIMT_HERE) {                \
+    return simt::meet_reduce(simt::operation::reduce_##NAME, mask, value, where,            \
+                             [](TYPE a, TYPE b) { return static_cast<TYPE>(EXPRESSION); }); \
   }
 SIMT_REDUCE(add, unsigned, a + b)
 SIMT_REDUCE(add, int, static_cast<unsigned>(a) + static_cast<unsigned>(b))
@@ -156,7 +157,7 @@ SIMT_REDUCE(min, unsigned, b < a ? b : a)
 SIMT_REDUCE(min, int, b < a ? b : a)
 SIMT_REDUCE(max, unsigned, a < b ? b : a)
 SIMT_REDUCE(max, int, a < b ? b : a)
-SIMT_REDUCE(and, unsigned, a & b)
+SIMT_REDUCE(and, unsigned, a& b)
 SIMT_REDUCE(or, unsigned, a | b)
 SIMT_REDUCE(xor, unsigned, a ^ b)
 #undef SIMT_REDUCE
@@ -190,7 +191,8 @@ inline unsigned __brev(unsigned x) {
   return reversed;
 }
 inline unsigned long long __brevll(unsigned long long x) {
-  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 | __brev(static_cast<unsigned>(x >> 32));
+  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+         __brev(static_cast<unsigned>(x >> 32));
 }
 inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(1ull * a * b >> 32); }
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
@@ -204,7 +206,7 @@ inline void __threadfence_block() { std::atomic_thread_fence(std::memory_order_s
 inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-#define SIMT_MIN_MAX(TYPE)                                    \
+#define SIMT_MIN_MAX(TYPE)                                  \
   inline TYPE min(TYPE a, TYPE b) { return b < a ? b : a; } \
   inline TYPE max(TYPE a, TYPE b) { return a < b ? b : a; }
 SIMT_MIN_MAX(int)

@@ -1,5 +1,7 @@
 // launch.hpp - a grid of blocks over OS threads, and the C functions through which Python starts a kernel.
 #pragma once
+#include <atomic>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -23,12 +25,15 @@ struct launch_request {
 };
 
 struct parameter {
-  char kind;          // p pointer, i signed, u unsigned, f floating point, c class
-  unsigned size;      // bytes of the parameter
-  unsigned pointee;   // bytes of what a pointer points to; 0: a class, or no pointer
+  char kind;         // p pointer, i signed, u unsigned, f floating point, c class
+  unsigned size;     // bytes of the parameter
+  unsigned pointee;  // bytes of what a pointer points to; 0: a class, or no pointer
 };
 
-// Stacks are costly to make, so the runners of finished launches wait here for the next one.
+// Stacks are costly to make, so the runners of finished launches wait here for the next one. Few of them: every
+// compiled kernel of the process has such a pool, and the number of memory mappings that a process may have is limited.
+constexpr std::size_t kept_runners = 2;
+
 class runner_pool {
  public:
   std::unique_ptr<block_runner> take() {
@@ -41,7 +46,7 @@ class runner_pool {
   void give_back(std::unique_ptr<block_runner> runner) {
     runner->trim();
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(runner));
+    if (idle_.size() < kept_runners) idle_.push_back(std::move(runner));
   }
 
  private:
@@ -64,25 +69,30 @@ inline void run_blocks(launch_state& launch, void (*kernel)(void*), void* argume
   pool.give_back(std::move(runner));
 }
 
-inline int run_grid(const launch_request& request, void (*kernel)(void*), void* arguments, fault_report* report) try {
+inline int run_grid(const launch_request& request, void (*kernel)(void*), void* arguments, fault_report* report) {
   launch_state launch;
   launch.grid = {request.grid[0], request.grid[1], request.grid[2]};
   launch.block = {request.block[0], request.block[1], request.block[2]};
   launch.shared_bytes = request.shared_bytes;
   launch.report = report;
-  std::vector<std::jthread> helpers;
-  for (unsigned i = 1; i < request.threads; ++i) helpers.emplace_back([&] {
+  // A thread that finds no memory for its stacks ends the launch: the block it had drawn would be missing.
+  std::atomic<bool> out_of_memory{false};
+  const auto work = [&] {
     try {
       run_blocks(launch, kernel, arguments);
     } catch (const std::bad_alloc&) {
-      // The other OS threads take over this one's blocks.
+      out_of_memory = launch.stop = true;
     }
-  });
-  run_blocks(launch, kernel, arguments);
+  };
+  std::vector<std::jthread> helpers;
+  try {
+    for (unsigned i = 1; i < request.threads; ++i) helpers.emplace_back(work);
+  } catch (const std::exception&) {
+    // No more threads: those that are there do the work.
+  }
+  work();
   helpers.clear();
-  return report->happened;
-} catch (const std::bad_alloc&) {
-  return -1;
+  return report->happened ? 1 : out_of_memory ? -1 : 0;
 }
 
 template <class T>
@@ -93,10 +103,10 @@ parameter describe() {
     if constexpr (std::is_arithmetic_v<Pointee>) return {'p', sizeof(Value), sizeof(Pointee)};
     return {'p', sizeof(Value), 0};
   } else {
-    const char kind = std::is_floating_point_v<Value>    ? 'f'
-                      : !std::is_integral_v<Value>       ? 'c'
-                      : std::is_signed_v<Value>          ? 'i'
-                                                         : 'u';
+    const char kind = std::is_floating_point_v<Value> ? 'f'
+                      : !std::is_integral_v<Value>    ? 'c'
+                      : std::is_signed_v<Value>       ? 'i'
+                                                      : 'u';
     return {kind, sizeof(Value), 0};
   }
 }
@@ -133,11 +143,11 @@ entry<Parameters...> entry_of(void (*)(Parameters...));
 
 }  // namespace simt
 
-#define SIMT_ENTRY(KERNEL)                                                                                       \
-  extern "C" __attribute__((visibility("default"))) int simt_launch_##KERNEL(                                    \
-      const simt::launch_request* request, void** arguments, simt::fault_report* report) {                       \
-    return decltype(simt::entry_of(KERNEL))::launch(KERNEL, *request, arguments, report);                        \
-  }                                                                                                              \
+#define SIMT_ENTRY(KERNEL)                                                                                             \
+  extern "C" __attribute__((visibility("default"))) int simt_launch_##KERNEL(                                          \
+      const simt::launch_request* request, void** arguments, simt::fault_report* report) {                             \
+    return decltype(simt::entry_of(KERNEL))::launch(KERNEL, *request, arguments, report);                              \
+  }                                                                                                                    \
   extern "C" __attribute__((visibility("default"))) int simt_parameters_##KERNEL(simt::parameter* out, int capacity) { \
-    return decltype(simt::entry_of(KERNEL))::parameters(out, capacity);                                          \
+    return decltype(simt::entry_of(KERNEL))::parameters(out, capacity);                                                \
   }

@@ -1,0 +1,64 @@
+"""The figures of the README: a short table, generated from the committed results between two marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.results import Entry, Result, seconds
+
+README = Path(__file__).parents[1] / "README.md"
+BEGIN, END = "<!-- figures:begin -->", "<!-- figures:end -->"
+
+# What the README tells, in its order: pattern of the case, and the words for it.
+TOLD = {
+    r"build/(.+)": "build {} from arrays",
+    r"read/edges": "read a 100 MB text edge list",
+    r"peers/triangles/(.+)": "count the triangles of {}",
+    r"peers/cores/(.+)": "core numbers of {}",
+    r"gpu/triangles/(.+)/kernel": "count the triangles of {}, on a GPU",
+}
+
+
+def fill(text: str, results: list[Result]) -> str:
+    """The README's text with the table between its marks."""
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    return before + BEGIN + "\n" + "\n".join(_lines(results)) + "\n" + END + after
+
+
+def _lines(results: list[Result]) -> Iterator[str]:
+    told = [(words, result) for pattern, words in TOLD.items() for result in results if _named(pattern, result)]
+    if not told:
+        yield "No results are committed yet."
+        return
+    yield "| task | machine | graphlode | next best | |"
+    yield "| --- | --- | --: | --- | --: |"
+    for words, result in told:
+        if not result.peers:
+            continue
+        best = min(result.peers.values(), key=lambda entry: entry.median)
+        name = re.sub(r"/(kernel|end_to_end)$", "", result.case).rpartition("/")[2]
+        ratio = best.median / result.ours.median
+        cells = (
+            words.format(name),
+            result.label,
+            _time(result.ours),
+            f"{best.library}, {_time(best)}",
+            f"{ratio:.1f}x",
+        )
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+    yield (
+        "Medians; the same machine, run, input and number of threads for both. Triangles and cores start from each "
+        "library's own graph; on the GPU, both start from the oriented graph in their own memory."
+    )
+
+
+def _named(pattern: str, result: Result) -> bool:
+    return re.fullmatch(pattern, result.case) is not None
+
+
+def _time(entry: Entry) -> str:
+    return seconds(entry.median)

@@ -1,0 +1,91 @@
+"""The test kernels of `kernels/`, and a bench to run them on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphlode.cuda.compiler import KernelSource
+from graphlode.cuda.emulation.device import EmulatedDevice
+from graphlode.cuda.interface import KernelModule
+
+KERNELS = Path(__file__).parent / "kernels"
+
+WORDS = ("int32", "uint32", "uint64")
+INTEGERS = ("int32", "uint32", "int64", "uint64")
+NUMBERS = (*INTEGERS, "float32", "float64")
+
+_ENTRIES = {
+    "arguments": ["arguments_all", "arguments_none"],
+    "atomics": [
+        *(f"atomics_order_{name}" for name in INTEGERS),
+        *(f"atomics_logic_{name}" for name in WORDS),
+        *(f"atomics_sum_{name}" for name in (*WORDS, "float32", "float64")),
+        *(f"atomics_difference_{name}" for name in ("int32", "uint32")),
+        *(f"atomics_swap_{name}" for name in WORDS),
+        "atomics_exchange_float",
+    ],
+    "barriers": [
+        f"barrier_{name}"
+        for name in ("votes", "reverse_and_sum", "keep_apart", "unwritten", "within_warps", "indices")
+    ],
+    "bits": ["bits_of_words", "bits_of_long_words", "bits_fences", *(f"bits_extremes_{name}" for name in NUMBERS)],
+    "faults": [
+        f"fault_{name}"
+        for name in (
+            *("none", "leaves_before_the_vote", "does_not_name_itself", "meets_in_another_collective"),
+            *("meets_on_another_line", "masks_differ", "never_arrives", "leaves_before_the_barrier"),
+            *("barrier_in_a_branch", "another_barrier", "stack"),
+        )
+    ],
+    "headers": [f"headers_{name}" for name in ("warp", "append", "draw", "last_block", "raise")],
+    "reductions": ["reduce_int32", "reduce_uint32"],
+    "shuffles": ["shuffle_whole_warp", *(f"shuffle_{name}" for name in NUMBERS)],
+    "votes": [f"vote_{name}" for name in ("together", "in_groups", "without_the_first", "activemask")],
+}
+
+SOURCES = {stem: KernelSource(stem, tuple(entries), root=KERNELS) for stem, entries in _ENTRIES.items()}
+
+
+class Bench:
+    """A device and what tests do with it: launch a test kernel on host arrays and look at them afterwards."""
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+
+    @property
+    def emulated(self) -> bool:
+        return isinstance(self.device, EmulatedDevice)
+
+    def do(self, work: Callable[[], Any]) -> Any:
+        """What `work` gives when it runs where drivers run: on the device's worker."""
+        return self.device.submit(work).result()
+
+    def load(self, stem: str) -> KernelModule:
+        module: KernelModule = self.do(lambda: self.device.load(SOURCES[stem]))
+        return module
+
+    def launch(self, stem: str, entry: str, grid: int, block: int, *args: Any, shared_bytes: int = 0) -> None:
+        """Arrays among the arguments are changed in place, as if the device worked in the host's memory."""
+        module = self.load(stem)
+
+        def work() -> None:
+            there = [self.device.asarray(x) if isinstance(x, np.ndarray) else x for x in args]
+            module.launch(entry, grid, block, there, shared_bytes)
+            for here, array in zip(args, there, strict=True):
+                if isinstance(here, np.ndarray):
+                    here[...] = self.device.get(array)
+
+        self.do(work)
+
+
+def warps(grid: int, block: int) -> list[list[int]]:
+    """The numbers of the threads of each warp, lane by lane; the last warp of a block may be cut short."""
+    return [
+        list(range(b * block + first, b * block + min(block, first + 32)))
+        for b in range(grid)
+        for first in range(0, block, 32)
+    ]
