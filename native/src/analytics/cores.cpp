@@ -16,7 +16,7 @@
 namespace graphlode::analytics {
 namespace {
 
-constexpr std::int64_t parallel_from_edges = 1 << 17;  // below, waking the threads costs more than it saves
+constexpr std::int64_t parallel_from_edges = 1 << 19;  // below, atomics and waking the threads cost more than they save
 constexpr std::int64_t grain = 512;
 constexpr std::int64_t rows_ahead = 4;
 

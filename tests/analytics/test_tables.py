@@ -1,0 +1,30 @@
+"""Results as pandas tables."""
+
+from __future__ import annotations
+
+import graphlode as gl
+
+GRAPH = gl.from_edges([10, 20, 30, 40], [20, 30, 10, 10])
+
+
+def test_triangles_by_vertex_become_a_table_of_original_ids() -> None:
+    table = gl.count_triangles(GRAPH, by="vertex", devices="cpu").to_pandas()
+    assert table.to_dict("list") == {"vertex": [10, 20, 30, 40], "triangles": [1, 1, 1, 0]}
+
+
+def test_triangles_by_edge_become_a_table_of_original_ids() -> None:
+    table = gl.count_triangles(GRAPH, by="edge", devices="cpu").to_pandas()
+    assert table.to_dict("list") == {
+        "source": [10, 10, 10, 20],
+        "target": [20, 30, 40, 30],
+        "triangles": [1, 1, 0, 1],
+    }
+
+
+def test_a_total_is_one_row() -> None:
+    assert gl.count_triangles(GRAPH, devices="cpu").to_pandas().to_dict("list") == {"triangles": [1]}
+
+
+def test_core_numbers_become_a_table_of_original_ids() -> None:
+    table = gl.core_numbers(GRAPH, devices="cpu").to_pandas()
+    assert table.to_dict("list") == {"vertex": [10, 20, 30, 40], "core": [2, 2, 2, 1]}
