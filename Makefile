@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 NATIVE := $(shell find native src/graphlode/cuda -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh')
 GPU_PYTHON ?= python3
+SANITIZED := tests/analytics tests/cuda/test_triangles_kernel.py tests/cuda/test_cores_kernel.py tests/cuda/test_oriented_kernel.py
 
 .PHONY: demo test gpu-test bench lint format stub clean
 
@@ -13,7 +14,7 @@ demo: $(BIN)/python  ## install and run the main job on a bundled graph and a ge
 	$(BIN)/graphlode demo
 
 test: install-dev lint  ## everything CI runs: lint, types, import layers, tests; no GPU needed
-	$(BIN)/python -m pytest -m "not gpu"
+	$(BIN)/python -m pytest -m "not gpu" --timeout 600
 
 lint: install-dev
 	$(BIN)/ruff check .
@@ -30,11 +31,10 @@ format: install-dev
 stub: install-dev  ## write the extension's type stub anew; a test compares it with the binary
 	$(BIN)/python -m nanobind.stubgen -q --exclude-values -m graphlode.cpu._native -o src/graphlode/cpu/_native.pyi
 
-gpu-test:  ## the whole suite and the memory checker on a machine with a CUDA device and CuPy
+gpu-test:  ## every test that needs a CUDA device, then the kernels under the memory and race checkers
 	$(GPU_PYTHON) -m pip install -q --no-build-isolation --no-deps .
-	GRAPHLODE_TEST_GPU=1 $(GPU_PYTHON) -m pytest tests/cuda tests/analytics tests/graph tests/flow
-	compute-sanitizer --tool memcheck --error-exitcode 1 $(GPU_PYTHON) -m pytest -q -m gpu tests/analytics/test_triangles.py
-	compute-sanitizer --tool racecheck --error-exitcode 1 $(GPU_PYTHON) -m pytest -q -m gpu tests/analytics/test_triangles.py
+	GRAPHLODE_TEST_GPU=1 $(GPU_PYTHON) -m pytest -m gpu
+	$(foreach tool,memcheck racecheck,GRAPHLODE_TEST_GPU=1 HYPOTHESIS_PROFILE=quick compute-sanitizer --tool $(tool) --error-exitcode 1 $(GPU_PYTHON) -m pytest -q -m gpu $(SANITIZED) &&) true
 
 bench: $(BIN)/python  ## measure, then write benchmarks/REPORT.md; real graphs are looked for in $$GRAPHLODE_DATA
 	$(PIP) install -q '.[arrow,plot,peers]'

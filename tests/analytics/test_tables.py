@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 import graphlode as gl
+
+pytest.importorskip("pandas")
 
 GRAPH = gl.from_edges([10, 20, 30, 40], [20, 30, 10, 10])
 

@@ -107,9 +107,13 @@ def _loaded_by(code: str) -> set[str]:
 
 
 def test_importing_the_package_loads_nothing_that_it_may_not_need() -> None:
-    loaded = _loaded_by("import graphlode")
+    loaded = _loaded_by("import graphlode; graphlode.read")
     assert "numpy" in loaded
     assert not loaded & {"typer", "click", "rich", "scipy", "networkx", "pyarrow", "matplotlib", "cupy", "pandas"}
+
+
+def test_importing_the_package_alone_loads_not_even_numpy() -> None:
+    assert "numpy" not in _loaded_by("import graphlode")
 
 
 def test_a_command_with_json_loads_no_tables_and_no_plots() -> None:

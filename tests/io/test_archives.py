@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow
-import pyarrow.parquet
 import pytest
 import scipy.sparse
 
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.graph.build import from_edges
 from graphlode.io import read, read_edges, write
+
+pyarrow = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.parquet")
 
 
 def matrix(**options):

@@ -9,12 +9,13 @@ import os
 import sys
 import threading
 
-import pyarrow
 import pytest
 
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.graph.build import from_edges
 from graphlode.io import read, read_edges, write
+
+pyarrow = pytest.importorskip("pyarrow")
 
 CONTENT = "".join(f"{i} {i * 7919 % 5003}\n" for i in range(5000)).encode()
 PACK = {

@@ -80,5 +80,5 @@ def peel(device: KernelDevice, view: Mapping[str, Any], *, control: Control) -> 
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:
-    """Bytes beside the view: degree, two lists, core and round per vertex."""
-    return shape["num_vertices"] * (3 * shape["vertex_bytes"] + 8)
+    """Bytes beside the view: two queues, two lists, degree, core and round per vertex."""
+    return shape["num_vertices"] * (4 * shape["vertex_bytes"] + 12)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernel_bench import Bench, warps
 
 import graphlode as gl
+from kernel_bench import Bench, warps
 
 
 @pytest.mark.parametrize("density", [0.0, 0.5, 1.0])
@@ -26,9 +26,7 @@ def test_static_and_dynamic_shared_memory_behind_barriers(bench: Bench, shape: t
     grid, block = shape
     values = np.random.default_rng(block).integers(-(10**9), 10**9, grid * block).astype(np.int32)
     turned, sums = np.zeros_like(values), np.zeros(grid, np.int64)
-    bench.launch(
-        "barriers", "barrier_reverse_and_sum", grid, block, values, turned, sums, shared_bytes=8 * block
-    )
+    bench.launch("barriers", "barrier_reverse_and_sum", grid, block, values, turned, sums, shared_bytes=8 * block)
     np.testing.assert_array_equal(turned.reshape(grid, block), values.reshape(grid, block)[:, ::-1])
     np.testing.assert_array_equal(sums, values.reshape(grid, block).sum(1, dtype=np.int64))
 

@@ -1,8 +1,8 @@
-"""The test kernels of `kernels/`, and a bench to run them on."""
+"""The test kernels of `kernels/`, a bench to run kernels on, and hand-made views with slow answers about them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,7 @@ _ENTRIES = {
         "atomics_exchange_float",
     ],
     "barriers": [
-        f"barrier_{name}"
-        for name in ("votes", "reverse_and_sum", "keep_apart", "unwritten", "within_warps", "indices")
+        f"barrier_{name}" for name in ("votes", "reverse_and_sum", "keep_apart", "unwritten", "within_warps", "indices")
     ],
     "bits": ["bits_of_words", "bits_of_long_words", "bits_fences", *(f"bits_extremes_{name}" for name in NUMBERS)],
     "faults": [
@@ -89,3 +88,40 @@ def warps(grid: int, block: int) -> list[list[int]]:
         for b in range(grid)
         for first in range(0, block, 32)
     ]
+
+
+Rows = list[list[int]]
+
+
+def csr(rows: Iterable[Iterable[int]], dtype: Any = np.int32) -> dict[str, Any]:
+    """Rows as the arrays of a view."""
+    lists = [sorted(row) for row in rows]
+    offsets = np.zeros(len(lists) + 1, np.int64)
+    offsets[1:] = np.cumsum([len(row) for row in lists])
+    neighbors = np.array([v for row in lists for v in row], dtype)
+    return {"offsets": offsets, "neighbors": neighbors, "vertices": np.arange(len(lists), dtype=dtype)}
+
+
+def symmetric(num_vertices: int, edges: Iterable[tuple[int, int]]) -> list[set[int]]:
+    rows: list[set[int]] = [set() for _ in range(num_vertices)]
+    for u, v in edges:
+        rows[u].add(v)
+        rows[v].add(u)
+    return rows
+
+
+def triangles_of(rows: Rows) -> tuple[int, list[int], list[int]]:
+    """All triangles of an oriented graph, per vertex and per entry, one at a time."""
+    sets = [set(row) for row in rows]
+    first = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).tolist()
+    entry = {(u, v): first[u] + i for u, row in enumerate(rows) for i, v in enumerate(row)}
+    total, by_vertex, by_edge = 0, [0] * len(rows), [0] * first[-1]
+    for u, row in enumerate(rows):
+        for v in row:
+            for w in sets[u] & sets[v]:
+                total += 1
+                for corner in (u, v, w):
+                    by_vertex[corner] += 1
+                for edge in ((u, v), (v, w), (u, w)):
+                    by_edge[entry[edge]] += 1
+    return total, by_vertex, by_edge

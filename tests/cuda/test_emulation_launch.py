@@ -7,14 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernel_bench import Bench
 
 from graphlode.errors import InputError, KernelFaultError
+from kernel_bench import Bench
 
 
 def good() -> list[Any]:
     pairs = np.array([[1, 2], [3, 4]], np.int32)
-    scalars = [np.int32(-5), np.uint32(6), np.int64(-7), np.uint64(8), np.float32(0.5), np.float64(0.25), np.bool_(True)]
+    scalars = [
+        np.int32(-5),
+        np.uint32(6),
+        np.int64(-7),
+        np.uint64(8),
+        np.float32(0.5),
+        np.float64(0.25),
+        np.bool_(True),
+    ]
     return [np.array([9], np.int32), np.array([1.5]), pairs, *scalars, np.zeros(10)]
 
 
