@@ -27,6 +27,7 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
     repeats: int = 5
     warmup: int = 1
+    settle: int = 0  # untimed calls directly before each timed one
 
     @property
     def file_name(self) -> str:

@@ -65,11 +65,11 @@ class Measured:
         return told | ({"share": self.contender.share} if self.contender.share != 1 else {})
 
 
-def measure(contest: Contest, repeats: int, warmup: int) -> tuple[dict[str, Measured], PeakMemory]:
+def measure(contest: Contest, repeats: int, warmup: int, settle: int = 0) -> tuple[dict[str, Measured], PeakMemory]:
     """Every contender's samples, and our peak memory in one more, untimed call. Raises WrongAnswerError."""
     chosen = {contender.name: _fastest_method(contest, contender) for contender in contest.contenders}
     works = {contender.name: _work(contest, contender, chosen[contender.name][0]) for contender in contest.contenders}
-    taken = sample_in_turn(works, repeats=repeats, warmup=warmup)
+    taken = sample_in_turn(works, repeats=repeats, warmup=warmup, settle=settle)
     measured = {
         contender.name: Measured(contender, *chosen[contender.name], taken[contender.name])
         for contender in contest.contenders

@@ -65,7 +65,7 @@ def _run(case: Case, setting: Setting, label: str, out: Path, repeats: int | Non
     setting.say(f"{case.name} ...")
     try:
         contest = OPERATIONS[case.operation](case, setting)
-        measured, peak = measure(contest, repeats or case.repeats, case.warmup)
+        measured, peak = measure(contest, repeats or case.repeats, case.warmup, case.settle)
     except Skipped as reason:
         setting.say(f"  skipped: {reason}")
         return True
@@ -109,6 +109,7 @@ def _record(
         "devices": setting.devices,
         "method": ours.method,
         "warmup": case.warmup,
+        "settle": case.settle,
         "seconds": list(ours.samples.seconds),
         "bytes_peak": peak.core,
         "bytes_resident": peak.resident,

@@ -1,4 +1,4 @@
-"""From `.cu` files to compiled kernels: flattened includes, honest line numbers, closed defines, a cache that is never stale."""
+"""From `.cu` files to compiled kernels: flattened includes, honest line numbers, closed defines, no stale cache."""
 
 from __future__ import annotations
 
@@ -35,6 +35,10 @@ def write(folder: Path, **files: str) -> KernelSource:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
+    return source_in(folder)
+
+
+def source_in(folder: Path) -> KernelSource:
     return KernelSource("probe", ("probe",), {"VALUE": ("1", "2")}, root=folder, include=folder / "include")
 
 
@@ -182,10 +186,10 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import graphlode as gl
-from test_compiler import run, write
+from test_compiler import run, source_in
 folder = Path({str(tmp_path)!r})
 with gl.configure(cache=folder / "cache"):
-    print(run(write(folder)))
+    print(run(source_in(folder)))
 """
     command = [sys.executable, "-c", script]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import graphlode as gl
+from graphlode.cuda.emulation import build
+from graphlode.cuda.emulation.device import EmulatedDevice
 from graphlode.errors import InputError, KernelFaultError
 from kernel_bench import Bench
 
@@ -102,6 +105,17 @@ def test_all_shared_memory_of_the_device_can_be_had(bench: Bench) -> None:
     most = (bench.device.max_shared_bytes - 4096) // 16 * 16  # the kernel has 4096 bytes of static memory, too
     bench.launch("barriers", "barrier_reverse_and_sum", 1, block, values, turned, sums, shared_bytes=most)
     assert sums[0] == block
+
+
+def test_kernels_run_when_the_compiler_is_hardened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Some distributions switch these on for every program."""
+    hardened = ("-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3", "-fstack-protector-strong", "-D_GLIBCXX_ASSERTIONS")
+    monkeypatch.setattr(build, "OPTIONS", (*build.OPTIONS, *hardened))
+    fixed, dynamic = np.zeros(9 * 33, np.uint32), np.zeros(9 * 33, np.uint32)
+    with gl.configure(cache=tmp_path):
+        bench = Bench(EmulatedDevice())
+        bench.launch("barriers", "barrier_unwritten", 9, 33, fixed, dynamic, shared_bytes=4 * 33)
+    assert set(fixed.tolist()) == set(dynamic.tolist()) == {0xCDCDCDCD}
 
 
 def test_many_launches_do_not_leak(emulated: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Triangles in rows so long that no small graph has them: every size class of the kernel, both widths, in several tasks."""
+"""Triangles in rows so long that no small graph has them: every size class, both widths, several tasks."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphlode.cpu.graph.order import order_by_round
 from graphlode.execute.devices import Devices
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
@@ -70,7 +71,7 @@ def core_numbers(graph: Any, *, devices: Devices = "auto", progress: Progress | 
     """Core number of every vertex and a degeneracy order.
 
     Vertices are removed in rounds, all of the lowest remaining degree at once. Cost: linear in vertices and edges, plus
-    a look at the vertices left at each of at most `degeneracy` levels.
+    a look at the vertices left at every eighth of at most `degeneracy` levels.
 
     >>> import graphlode as gl
     >>> gl.core_numbers(gl.star(4)).values.tolist()
@@ -82,9 +83,6 @@ def core_numbers(graph: Any, *, devices: Devices = "auto", progress: Progress | 
 
 
 def _result(graph: Graph, peeling: Mapping[str, AnyArray], provenance: Provenance) -> CoreNumbers:
-    rounds = peeling["round"]
-    if rounds.max(initial=0) < 2**16:
-        rounds = rounds.astype(np.uint16)  # numpy sorts 16 bits by radix, several times faster than 32
-    order = np.argsort(rounds, kind="stable")
+    order = order_by_round(peeling["round"])
     values = peeling["core"].astype(np.int64)
     return CoreNumbers(values=values, order=graph.ids[order], provenance=provenance, ids=graph.ids)

@@ -23,6 +23,8 @@ def wait_all(
 ) -> list[Any]:
     """The results of all futures, in order. The first error stops the others and is raised."""
     try:
+        if progress is None and len(futures) == 1:
+            return [futures[0].result()]  # as below, at a fraction of the cost: small operations notice
         pending = set(futures)
         while pending:
             step = None if progress is None else _STEP_SECONDS

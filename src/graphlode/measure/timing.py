@@ -78,17 +78,24 @@ def sample(
     return sample_in_turn({"": Work(run, setup, check)}, repeats=repeats, warmup=warmup)[""]
 
 
-def sample_in_turn(works: Mapping[str, Work[Any]], *, repeats: int = 5, warmup: int = 1) -> dict[str, Samples[Any]]:
+def sample_in_turn(
+    works: Mapping[str, Work[Any]], *, repeats: int = 5, warmup: int = 1, settle: int = 0
+) -> dict[str, Samples[Any]]:
     """Time several works in one run: each round calls every one of them once.
 
-    What changes on the machine during the run thus meets all of them alike.
+    What changes on the machine during the run thus meets all of them alike. `settle` untimed calls of a work come
+    directly before each timed one, so that clocks and threads are as the work itself leaves them, not the one before.
     """
-    if repeats < 1 or warmup < 0:
-        raise InputError(f"repeats must be at least 1 and warmup at least 0, got {repeats} and {warmup}")
+    if repeats < 1 or warmup < 0 or settle < 0:
+        raise InputError(
+            f"repeats must be at least 1, warmup and settle at least 0, got {repeats}, {warmup} and {settle}"
+        )
     seconds: dict[str, list[float]] = {name: [] for name in works}
     answers: dict[str, Any] = {}
     for turn in range(warmup + repeats):
         for name, work in works.items():
+            for _ in range(settle):
+                _untimed(work)
             if work.setup is not None:
                 work.setup()
             answers.pop(name, None)  # the last answer must not occupy memory while the next is made
@@ -101,3 +108,11 @@ def sample_in_turn(works: Mapping[str, Work[Any]], *, repeats: int = 5, warmup: 
             answers[name] = answer
             del answer
     return {name: Samples(tuple(seconds[name]), answers[name], warmup) for name in works}
+
+
+def _untimed(work: Work[Any]) -> None:
+    if work.setup is not None:
+        work.setup()
+    answer = work.run()
+    if work.check is not None:
+        work.check(answer)

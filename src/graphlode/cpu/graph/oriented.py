@@ -8,6 +8,7 @@ from typing import Any
 from graphlode.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
+from graphlode.cpu.graph.order import order_by_round
 from graphlode.types import AnyArray
 
 
@@ -15,8 +16,7 @@ def build(device: CpuDevice, base: Mapping[str, AnyArray], view: Any, *, control
     offsets, neighbors = base["offsets"], base["neighbors"]
     if view.by == "degeneracy":
         _, rounds = _native.analytics_cores(offsets, neighbors, device.threads, control.words)
-        num_rounds = int(rounds.max(initial=-1)) + 1
-        order = _native.graph_order_by_round(rounds, num_rounds, neighbors)
+        order = order_by_round(rounds).astype(neighbors.dtype, copy=False)
     else:
         order = _native.graph_order(offsets, neighbors, view.by, device.threads, control.words)
     oriented = _native.graph_orient(offsets, neighbors, order, device.threads, control.words)

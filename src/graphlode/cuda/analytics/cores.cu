@@ -1,7 +1,7 @@
 // analytics/cores.cu - core numbers by peeling the graph in rounds.
 //
-// A round takes away all vertices of the current level at once: those whose remaining degree is at most `level`. Taking a
-// vertex away lowers the degrees of its neighbors by one; the one subtraction that brings a degree down to the level
+// A round takes away all vertices of the current level at once: those whose remaining degree is at most `level`. Taking
+// a vertex away lowers the degrees of its neighbors by one; the one subtraction that brings a degree down to the level
 // puts that vertex into the next round. When a round comes up empty, a scan over the vertices that remain (and are
 // written to a shorter list on the way) finds their least degree, which becomes the level.
 //
@@ -33,11 +33,11 @@ struct peel {
   const long long* offsets;
   const VERTEX_T* neighbors;
   long long num_vertices;
-  int* degree;        // towards vertices that remain
-  int* core;          // -1: remains
+  int* degree;  // towards vertices that remain
+  int* core;    // -1: remains
   int* round;
-  VERTEX_T* queues;   // two of num_vertices
-  VERTEX_T* listed;   // two lists of num_vertices: those that remain, by the parity of the scans
+  VERTEX_T* queues;  // two of num_vertices
+  VERTEX_T* listed;  // two lists of num_vertices: those that remain, by the parity of the scans
   peel_state* state;
   status_word* status;
 };
@@ -121,7 +121,7 @@ __device__ void collect(const peel& p) {
   }
 }
 
-#define PEEL_PARAMETERS                                                                                        \
+#define PEEL_PARAMETERS                                                                                            \
   const long long *offsets, const VERTEX_T *neighbors, long long num_vertices, int *degree, int *core, int *round, \
       VERTEX_T *queues, VERTEX_T *listed, peel_state *state, status_word *status
 #define PEEL_ARGUMENTS offsets, neighbors, num_vertices, degree, core, round, queues, listed, state, status

@@ -1,7 +1,7 @@
 // analytics/triangles.cu - triangles of an oriented graph: in all, by vertex or by edge.
 //
-// A triangle u < v < w is found once, from its lowest corner: w is a neighbor of v and of u. The neighbors of u go into a
-// hash table in shared memory, then the rows of all its neighbors v are walked, back to back so that short rows leave
+// A triangle u < v < w is found once, from its lowest corner: w is a neighbor of v and of u. The neighbors of u go into
+// a hash table in shared memory, then the rows of all its neighbors v are walked, back to back so that short rows leave
 // no lane idle, and each entry w costs one probe. A warp takes a row of up to warp_row neighbors. Longer rows are
 // cut into parts of part_members neighbors v, one block each; a part whose table does not fit works in pieces.
 // Blocks take parts first and rows after, all from counters, so that the heaviest work starts first and nobody idles.
@@ -158,8 +158,8 @@ __device__ unsigned count_short_row(const oriented_graph& graph, long long u, lo
   return found;
 }
 
-// The triangles of part_members neighbors v of a long row, by one block, a warp per 32 of them. Only neighbors above the
-// first v can be w.
+// The triangles of part_members neighbors v of a long row, by one block, a warp per 32 of them. Only neighbors above
+// the first v can be w.
 __device__ unsigned count_part(const oriented_graph& graph, row_part part, member_table<VERTEX_T> table,
                                walk_batch& batch, unsigned* member_hits, unsigned long long* counts,
                                triangle_work* work) {
@@ -186,14 +186,13 @@ __device__ unsigned count_part(const oriented_graph& graph, row_part part, membe
 }
 
 // Cuts the long rows of [begin, end) into parts. A thread per row.
-extern "C" __global__ void triangles_split(const long long* offsets, long long begin, long long end,
-                                           long long capacity, row_part* parts, triangle_work* work) {
+extern "C" __global__ void triangles_split(const long long* offsets, long long begin, long long end, long long capacity,
+                                           row_part* parts, triangle_work* work) {
   for (long long row = begin + grid_thread_id(); row < end; row += grid_threads()) {
     const long long length = offsets[row + 1] - offsets[row];
     if (length <= warp_row) continue;
     const long long needed = (length - 1 + part_members - 1) / part_members;
-    long long place =
-        static_cast<long long>(atomicAdd(&work->num_parts, static_cast<unsigned long long>(needed)));
+    long long place = static_cast<long long>(atomicAdd(&work->num_parts, static_cast<unsigned long long>(needed)));
     if (place + needed > capacity) {
       raise_status(&work->status, fault_queue_full, row);
       continue;
@@ -202,8 +201,8 @@ extern "C" __global__ void triangles_split(const long long* offsets, long long b
   }
 }
 
-// Counts the triangles whose lowest corner is a row of [begin, end). Blocks of num_warps warps. `counts` has an entry per
-// row or per edge, or is not used. Shared memory: one table for the block or one per warp, and a batch per warp.
+// Counts the triangles whose lowest corner is a row of [begin, end). Blocks of num_warps warps. `counts` has an entry
+// per row or per edge, or is not used. Shared memory: one table for the block or one per warp, and a batch per warp.
 extern "C" __global__ void __launch_bounds__(32 * num_warps)
     triangles_count(const long long* __restrict__ offsets, const VERTEX_T* __restrict__ neighbors, long long num_rows,
                     long long begin, long long end, int rows_per_draw, const row_part* parts,

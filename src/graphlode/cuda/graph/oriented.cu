@@ -2,8 +2,8 @@
 //
 // Rows are written in rank space with their entries as sort keys (row above, neighbor below), so that one device-wide
 // sort puts every row in order: on a GPU a radix sort of all keys beats sorting rows of very different lengths.
-// The approximate core order is found here too: rounds that remove every vertex whose remaining degree is at most one and
-// a half times the average, O(log n) of them. After Shi, Dhulipala and Shun, "Parallel clique counting and peeling
+// The approximate core order is found here too: rounds that remove every vertex whose remaining degree is at most one
+// and a half times the average, O(log n) of them. After Shi, Dhulipala and Shun, "Parallel clique counting and peeling
 // algorithms" (ACDA 2021), with a rule in whole numbers so that every device finds the same rounds.
 #include "grid.cuh"
 #include "platform.cuh"

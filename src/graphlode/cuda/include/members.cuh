@@ -20,8 +20,8 @@ struct member_table {
 
   __device__ __forceinline__ static int claim(int* key, int vertex) { return atomicCAS(key, -1, vertex); }
   __device__ __forceinline__ static long long claim(long long* key, long long vertex) {
-    return static_cast<long long>(atomicCAS(reinterpret_cast<unsigned long long*>(key), ~0ull,
-                                            static_cast<unsigned long long>(vertex)));
+    return static_cast<long long>(
+        atomicCAS(reinterpret_cast<unsigned long long*>(key), ~0ull, static_cast<unsigned long long>(vertex)));
   }
 
   __device__ __forceinline__ void insert(Vertex vertex, int place) const {
@@ -41,6 +41,4 @@ struct member_table {
 };
 
 // Bits of the smallest table of at least 32 slots in which `members` fill no more than one slot in `spread`.
-__device__ __forceinline__ int table_bits(int members, int spread) {
-  return max(5, 32 - __clz(members * spread - 1));
-}
+__device__ __forceinline__ int table_bits(int members, int spread) { return max(5, 32 - __clz(members * spread - 1)); }
