@@ -23,7 +23,7 @@ from benchmarks.inputs import Inputs, Skipped
 from benchmarks.operations import OPERATIONS
 from benchmarks.setting import Setting
 from graphlode.errors import UnsupportedError
-from graphlode.measure import PeakMemory, commit_of, environment
+from graphlode.measure import Commit, PeakMemory, commit_of, environment
 
 RESULTS = Path(__file__).parent / "results"
 SCHEMA = 1
@@ -43,7 +43,8 @@ def main(words: Sequence[str] | None = None) -> int:
     with gl.configure(threads=given.threads) as settings, tempfile.TemporaryDirectory() as scratch:
         devices = given.devices
         label = given.label or default_label(settings.threads, devices)
-        setting = Setting(settings.threads, devices, Inputs(given.cases), Path(scratch), print)
+        commit = None if given.commit is None else Commit(given.commit, dirty=False)
+        setting = Setting(settings.threads, devices, Inputs(given.cases), Path(scratch), print, commit)
         failed = [case.name for case in cases if not _run(case, setting, label, given.out, given.repeats)]
     for name in failed:
         print(f"FAILED {name}", file=sys.stderr)
@@ -91,7 +92,7 @@ def _record(
     case: Case, setting: Setting, label: str, contest: Contest, measured: dict[str, Measured], peak: PeakMemory
 ) -> dict[str, Any]:
     ours = measured[OURS]
-    commit = commit_of(Path(__file__).parent)
+    commit = setting.commit or commit_of(Path(__file__).parent)
     return {
         "schema": SCHEMA,
         "case": case.name,
@@ -143,6 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="where the results go")
     parser.add_argument("--cases", type=Path, default=FOLDER, metavar="DIR", help="where the cases are")
     parser.add_argument("--label", metavar="NAME", help='the class of machine (default: such as "2 cores")')
+    parser.add_argument("--commit", metavar="HASH", help="the commit that this unchanged copy without git is of")
     parser.add_argument("--list", action="store_true", help="print the names of the chosen cases and end")
     return parser
 

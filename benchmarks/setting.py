@@ -12,6 +12,7 @@ from benchmarks.case import Case
 from benchmarks.contest import OURS, Contender
 from benchmarks.inputs import Input, Inputs, Skipped
 from benchmarks.peers import Peer, find_peer
+from graphlode.measure import Commit
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Setting:
     inputs: Inputs
     scratch: Path
     say: Callable[[str], None]
+    commit: Commit | None = None  # None: git knows
 
     def input(self, case: Case) -> Input:
         assert case.graph is not None, f"{case.name} names no graph"

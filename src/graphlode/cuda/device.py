@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from importlib.util import find_spec
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,7 @@ class CudaDevice:
         self.num_multiprocessors = int(attributes["MultiProcessorCount"])
         self.max_shared_bytes = int(attributes.get("MaxSharedMemoryPerBlockOptin", _PLAIN_SHARED_BYTES))
         self._worker = Worker(self.name)
+        self._inside = local()
         self._modules: dict[Specialisation, CudaModule] = {}
 
     @property
@@ -152,10 +154,17 @@ class CudaDevice:
     @contextmanager
     def current(self) -> Iterator[None]:
         """Makes this GPU and stream current, and turns CuPy's errors into graphlode's."""
+        if getattr(self._inside, "already", False):  # a driver on the worker, many times per operation
+            yield
+            return
         cuda = self.xp.cuda
         try:
             with self._device, self._stream:
-                yield
+                self._inside.already = True
+                try:
+                    yield
+                finally:
+                    self._inside.already = False
         except cuda.memory.OutOfMemoryError as error:
             free, total = self._device.mem_info
             raise DeviceMemoryError(
