@@ -22,7 +22,8 @@ class Contender:
 
     `methods` are its ways to the answer; where there are several, each is tried first and the fastest is timed.
     `answer` turns what a method returns into plain values, outside the clock. `share` is the part of the input that was
-    worked on; `expected` overrides the contest's where that part has another answer.
+    worked on; `expected` overrides the contest's where that part has another answer. `part` tells the seconds that count
+    from what a method returned, where they are not the whole call.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Contender:
     setup: Callable[[], object] | None = None
     share: float = 1.0
     expected: Any = None
+    part: Callable[[Any], float] | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,8 @@ def _work(contest: Contest, contender: Contender, method: str) -> Work[Any]:
         if found != expected:
             raise WrongAnswerError(f"{contender.name} ({method}) answered {found}, expected {expected}")
 
-    return Work(run, contender.setup, check)
+    part = contender.part
+    return Work(run, contender.setup, check, None if part is None else lambda _: part(last[0]))
 
 
 def _peak(work: Work[Any]) -> PeakMemory:

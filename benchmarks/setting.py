@@ -33,7 +33,7 @@ class Setting:
         settings = f"{self.threads} threads, devices={self.devices}"
         return Contender(OURS, gl.__version__, settings, **fields)  # type: ignore[arg-type]
 
-    def other_devices(self, case: Case, run: Callable[[str], Any], answer: Callable[[Any], Any]) -> list[Contender]:
+    def other_devices(self, case: Case, run: Callable[[str], Any], **fields: Any) -> list[Contender]:
         """Ourselves on other devices, as a case's `against` names them: {"2 cores" = {devices = "cpu", threads = 2}}."""
         against = case.options.get("against", {})
         if against and "cuda" not in self.devices:
@@ -49,7 +49,7 @@ class Setting:
                 gl.__version__,
                 f"{where['threads']} threads, devices={where['devices']}",
                 {"count": lambda where=where: work(where["devices"], where["threads"])},
-                answer=answer,
+                **fields,
             )
             for name, where in against.items()
         ]

@@ -46,12 +46,23 @@ numpy_array<Vertex> order(const in<std::int64_t>& offsets, const in<Vertex>& nei
   return to_numpy(std::move(result));
 }
 
-numpy_array<std::int32_t> order_by_round(const in<std::int32_t>& rounds, std::int64_t num_rounds) {
-  if (rounds.size() > std::size_t{1} << 31) throw nb::value_error("vertices must fit 32 bits");
-  buffer<std::int32_t> result;
+template <class Vertex>
+numpy_array<Vertex> order_by_round(const in<std::int32_t>& rounds, std::int64_t num_rounds, const in<Vertex>&) {
+  buffer<Vertex> result;
   {
     nb::gil_scoped_release nogil;
-    result = graph::order_by_key<std::int32_t>(rounds.data(), static_cast<std::int64_t>(rounds.size()), num_rounds);
+    result = graph::order_by_key<Vertex>(rounds.data(), static_cast<std::int64_t>(rounds.size()), num_rounds);
+  }
+  return to_numpy(std::move(result));
+}
+
+numpy_array<std::int64_t> ids_by_round(const in<std::int32_t>& rounds, std::int64_t num_rounds,
+                                       const in<std::int64_t>& ids) {
+  if (ids.size() != rounds.size()) throw nb::value_error("ids has the wrong length");
+  buffer<std::int64_t> result;
+  {
+    nb::gil_scoped_release nogil;
+    result = graph::ids_by_key(rounds.data(), ids.data(), static_cast<std::int64_t>(rounds.size()), num_rounds);
   }
   return to_numpy(std::move(result));
 }
@@ -74,6 +85,8 @@ template <class Vertex>
 void bind_views(nb::module_& m) {
   m.def("graph_order", &order<Vertex>, nb::arg("offsets").noconvert(), nb::arg("neighbors").noconvert(), nb::arg("by"),
         nb::arg("threads"), nb::arg("control").noconvert());
+  m.def("graph_order_by_round", &order_by_round<Vertex>, nb::arg("rounds").noconvert(), nb::arg("num_rounds"),
+        nb::arg("like").noconvert());
   m.def("graph_orient", &orient<Vertex>, nb::arg("offsets").noconvert(), nb::arg("neighbors").noconvert(),
         nb::arg("order").noconvert(), nb::arg("threads"), nb::arg("control").noconvert());
 }
@@ -88,7 +101,8 @@ void bind_graph(nb::module_& m) {
   def_build("graph_build", &build<std::int32_t, std::int32_t>);
   def_build("graph_build", &build<std::int64_t, std::int32_t>);
   def_build("graph_build_wide", &build<std::int64_t, std::int64_t>);
-  m.def("graph_order_by_round", &order_by_round, nb::arg("rounds").noconvert(), nb::arg("num_rounds"));
+  m.def("graph_ids_by_round", &ids_by_round, nb::arg("rounds").noconvert(), nb::arg("num_rounds"),
+        nb::arg("ids").noconvert());
   bind_views<std::int32_t>(m);
   bind_views<std::int64_t>(m);
 }

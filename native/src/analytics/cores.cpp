@@ -23,13 +23,14 @@
 namespace graphlode::analytics {
 namespace {
 
-constexpr std::int64_t parallel_from_edges = 1 << 17;  // below, waking the threads costs more than it saves
+constexpr std::int64_t parallel_from_edges = 1 << 20;  // below, waking the threads costs more than it saves
 constexpr int most_threads = 4;                        // each of them walks all rows of the frontier
 constexpr std::int64_t rows_per_check = 512;
 constexpr std::int64_t rows_ahead = 4;
 constexpr int window_levels = 8;
 
-template <class Vertex>
+// `Degree` is 16 bits wide where the largest degree allows: the degrees then fit the second-level cache far longer.
+template <class Vertex, class Degree>
 class peeler {
  public:
   peeler(const csr_view<Vertex>& graph, int threads, const control& ctl)
@@ -37,13 +38,13 @@ class peeler {
         ctl_(ctl),
         degrees_(graph.num_vertices),
         far_(graph.num_vertices),
-        frontier_(graph.num_vertices),
-        next_(graph.num_vertices),
+        frontier_(graph.num_vertices + 1),  // start_level() writes one entry ahead
+        next_(graph.num_vertices + 1),
         num_far_(graph.num_vertices) {
     result_.core = buffer<std::int32_t>(graph.num_vertices);
     result_.round = buffer<std::int32_t>(graph.num_vertices);
     for (std::int64_t v = 0; v < graph.num_vertices; ++v) {
-      degrees_[v] = static_cast<Vertex>(graph.degree(v));
+      degrees_[v] = static_cast<Degree>(graph.degree(v));
       far_[v] = static_cast<Vertex>(v);
     }
     const int owners = std::min({threads, most_threads, worthwhile_threads(graph.num_entries(), threads)});
@@ -102,16 +103,27 @@ class peeler {
   }
 
   // Sets the level to the smallest degree in the window and collects the vertices that have it. False: the window is
-  // done.
+  // done. The next level is nearly always one up, so its vertices are collected in the same pass; without branches,
+  // which could not be predicted.
   bool start_level() {
-    Vertex least = 0;
-    const auto left = keep(near_.data(), static_cast<std::int64_t>(near_.size()), level_ + 1, least);
-    near_.resize(left);
+    const Vertex wanted = level_ + 1;
+    Vertex least = std::numeric_limits<Vertex>::max();
+    std::size_t kept = 0;
     num_frontier_ = 0;
-    if (left == 0) return false;
+    for (std::size_t i = 0; i < near_.size(); ++i) {
+      const Vertex v = near_[i], degree = degrees_[v];
+      near_[kept] = v;
+      frontier_[num_frontier_] = v;
+      kept += degree >= wanted;
+      num_frontier_ += degree == wanted;
+      least = std::min(least, degree >= wanted ? degree : least);
+    }
+    near_.resize(kept);
+    if (kept == 0) return false;
     level_ = least;
-    for (const Vertex v : near_)
-      if (degrees_[v] == least) frontier_[num_frontier_++] = v;
+    if (least != wanted)
+      for (const Vertex v : near_)
+        if (degrees_[v] == least) frontier_[num_frontier_++] = v;
     return true;
   }
 
@@ -131,7 +143,6 @@ class peeler {
 
   void remove_frontier() {
     levels_.push_back(static_cast<std::int32_t>(level_));
-    for (std::int64_t i = 0; i < num_frontier_; ++i) result_.round[frontier_[i]] = result_.num_rounds;
     num_next_ = 0;
     if (owners_.size() == 1 || !frontier_is_large()) {
       lower(
@@ -166,9 +177,11 @@ class peeler {
   template <class Join, class Approach>
   void lower(Vertex first, Vertex last, Join&& join, Approach&& approach) {
     const csr_view<Vertex> graph = graph_;
-    Vertex* const degrees = degrees_.data();
+    Degree* const degrees = degrees_.data();
     const Vertex* const frontier = frontier_.data();
+    std::int32_t* const rounds = result_.round.data();
     const auto size = num_frontier_;
+    const auto round = result_.num_rounds;
     const auto level = level_, window_end = window_end_;
     const bool from_begin = first == 0, to_end = last == graph.num_vertices;
     for (std::int64_t i = 0; i < size; ++i) {
@@ -176,10 +189,11 @@ class peeler {
       if (i + 2 * rows_ahead < size) graph.prefetch_offset(frontier[i + 2 * rows_ahead]);
       if (i + rows_ahead < size) graph.prefetch_row(frontier[i + rows_ahead]);
       const auto row = graph.row(frontier[i]);
+      if (from_begin) rounds[frontier[i]] = round;
       const Vertex* u = from_begin ? row.data() : std::lower_bound(row.data(), row.data() + row.size(), first);
       for (const Vertex* const end = row.data() + row.size(); u != end && (to_end || *u < last); ++u) {
         const Vertex degree = degrees[*u];
-        degrees[*u] = degree - (degree > level);
+        degrees[*u] = static_cast<Degree>(degree - (degree > level));
         if (degree == level + 1)
           join(*u);
         else if (degree == window_end)
@@ -190,7 +204,7 @@ class peeler {
 
   const csr_view<Vertex>& graph_;
   const control& ctl_;
-  buffer<Vertex> degrees_;  // of vertices not removed; of a removed one, at most the level at which it was
+  buffer<Degree> degrees_;  // of vertices not removed; of a removed one, at most the level at which it was
   buffer<Vertex> far_;
   std::vector<Vertex> near_;
   buffer<Vertex> frontier_, next_;
@@ -205,7 +219,11 @@ class peeler {
 
 template <class Vertex>
 peeling peel(const csr_view<Vertex>& symmetric, int threads, const control& ctl) {
-  return peeler<Vertex>(symmetric, threads, ctl).run();
+  std::int64_t largest = 0;
+  for (std::int64_t v = 0; v < symmetric.num_vertices; ++v) largest = std::max(largest, symmetric.degree(v));
+  if (largest <= std::numeric_limits<std::uint16_t>::max())
+    return peeler<Vertex, std::uint16_t>(symmetric, threads, ctl).run();
+  return peeler<Vertex, Vertex>(symmetric, threads, ctl).run();
 }
 
 template peeling peel(const csr_view<std::int32_t>&, int, const control&);

@@ -8,17 +8,30 @@
 
 namespace graphlode::graph {
 namespace {
-constexpr std::int64_t grain = 4096;
-}
 
-template <class Vertex, class Key>
-buffer<Vertex> order_by_key(const Key* keys, std::int64_t num_vertices, std::int64_t num_keys) {
+constexpr std::int64_t grain = 4096;
+
+// A stable counting sort of what `name` says of each vertex.
+template <class Name, class Key, class NameOf>
+buffer<Name> sort_by_key(const Key* keys, std::int64_t num_vertices, std::int64_t num_keys, NameOf&& name) {
   buffer<std::int64_t> starts(static_cast<std::size_t>(num_keys) + 1, 0);
   for (std::int64_t v = 0; v < num_vertices; ++v) ++starts[keys[v] + 1];
   std::inclusive_scan(starts.begin(), starts.end(), starts.begin());
-  buffer<Vertex> order(num_vertices);
-  for (std::int64_t v = 0; v < num_vertices; ++v) order[starts[keys[v]]++] = static_cast<Vertex>(v);
+  buffer<Name> order(num_vertices);
+  for (std::int64_t v = 0; v < num_vertices; ++v) order[starts[keys[v]]++] = name(v);
   return order;
+}
+
+}  // namespace
+
+template <class Vertex, class Key>
+buffer<Vertex> order_by_key(const Key* keys, std::int64_t num_vertices, std::int64_t num_keys) {
+  return sort_by_key<Vertex>(keys, num_vertices, num_keys, [](std::int64_t v) { return static_cast<Vertex>(v); });
+}
+
+buffer<std::int64_t> ids_by_key(const std::int32_t* keys, const std::int64_t* ids, std::int64_t num_vertices,
+                                std::int64_t num_keys) {
+  return sort_by_key<std::int64_t>(keys, num_vertices, num_keys, [&](std::int64_t v) { return ids[v]; });
 }
 
 template <class Vertex>

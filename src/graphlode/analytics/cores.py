@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphlode.cpu.graph.order import order_by_round
+from graphlode.cpu.graph.order import ids_by_round
 from graphlode.execute.devices import Devices
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
@@ -83,6 +83,6 @@ def core_numbers(graph: Any, *, devices: Devices = "auto", progress: Progress | 
 
 
 def _result(graph: Graph, peeling: Mapping[str, AnyArray], provenance: Provenance) -> CoreNumbers:
-    order = order_by_round(peeling["round"])
+    order = ids_by_round(peeling["round"], graph.ids)
     values = peeling["core"].astype(np.int64)
-    return CoreNumbers(values=values, order=graph.ids[order], provenance=provenance, ids=graph.ids)
+    return CoreNumbers(values=values, order=order, provenance=provenance, ids=graph.ids)

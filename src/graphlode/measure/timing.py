@@ -55,11 +55,15 @@ class Samples(Generic[T]):
 
 @dataclass(frozen=True)
 class Work(Generic[T]):
-    """What is timed (`run`), what comes before each time (`setup`) and what looks at each answer (`check`)."""
+    """What is timed (`run`), what comes before each time (`setup`) and what looks at each answer (`check`).
+
+    Where only a part of the run counts, `part` tells the seconds of that part from the answer.
+    """
 
     run: Callable[[], T]
     setup: Callable[[], object] | None = None
     check: Callable[[T], object] | None = None
+    part: Callable[[T], float] | None = None
 
 
 def sample(
@@ -101,10 +105,11 @@ def sample_in_turn(
             answers.pop(name, None)  # the last answer must not occupy memory while the next is made
             with Timer() as timer:
                 answer = work.run()
+            taken = timer.seconds if work.part is None else work.part(answer)
             if work.check is not None:
                 work.check(answer)
             if turn >= warmup:
-                seconds[name].append(timer.seconds)
+                seconds[name].append(taken)
             answers[name] = answer
             del answer
     return {name: Samples(tuple(seconds[name]), answers[name], warmup) for name in works}

@@ -12,6 +12,10 @@ namespace graphlode::graph {
 template <class Vertex, class Key>
 buffer<Vertex> order_by_key(const Key* keys, std::int64_t num_vertices, std::int64_t num_keys);
 
+// As order_by_key, with the original id in the place of each vertex.
+buffer<std::int64_t> ids_by_key(const std::int32_t* keys, const std::int64_t* ids, std::int64_t num_vertices,
+                                std::int64_t num_keys);
+
 // Vertices by ascending degree, ties by vertex.
 template <class Vertex>
 buffer<Vertex> order_by_degree(const csr_view<Vertex>& graph);

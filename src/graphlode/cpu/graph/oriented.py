@@ -16,7 +16,7 @@ def build(device: CpuDevice, base: Mapping[str, AnyArray], view: Any, *, control
     offsets, neighbors = base["offsets"], base["neighbors"]
     if view.by == "degeneracy":
         _, rounds = _native.analytics_cores(offsets, neighbors, device.threads, control.words)
-        order = order_by_round(rounds).astype(neighbors.dtype, copy=False)
+        order = order_by_round(rounds, like=neighbors)
     else:
         order = _native.graph_order(offsets, neighbors, view.by, device.threads, control.words)
     oriented = _native.graph_orient(offsets, neighbors, order, device.threads, control.words)
