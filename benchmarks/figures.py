@@ -51,8 +51,9 @@ def _lines(results: list[Result]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
     yield ""
     yield (
-        "Medians; the same machine, run, input and number of threads for both. Triangles and cores start from each "
-        "library's own graph; on the GPU, both start from the oriented graph in their own memory."
+        "Medians; the same machine, run and input for both, and the same number of threads for libraries on the CPU. "
+        "Triangles and cores start from each library's own graph; on the GPU, both devices start from the oriented graph "
+        "in their own memory. A GPU's time has launch and read-back in it."
     )
 
 
