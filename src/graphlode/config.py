@@ -5,18 +5,22 @@
 | GRAPHLODE_THREADS | threads | CPU threads per CPU device (default: the cores this process may use) |
 | GRAPHLODE_DEVICES | devices | what devices="auto" stands for, such as "cpu" or "cuda:0,cpu" |
 | GRAPHLODE_MEMORY_LIMIT | memory_limit | bytes an operation may plan to use on any one device |
-| GRAPHLODE_CACHE | cache | folder for compiled kernels |
+| GRAPHLODE_CACHE | cache | folder for kernels that the emulation compiled (CuPy has its own, CUPY_CACHE_DIR) |
 """
 
 from __future__ import annotations
 
+import operator
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from graphlode.errors import InputError
+
+# More than any machine runs at a time; OpenMP ends the process if the system refuses it a thread.
+MOST_THREADS = 4096
 
 
 @dataclass(frozen=True)
@@ -27,10 +31,21 @@ class Settings:
     cache: Path
 
     def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise InputError(f"threads must be at least 1, got {self.threads}")
-        if self.memory_limit is not None and self.memory_limit < 0:
+        threads = _index("threads", self.threads)
+        if not 1 <= threads <= MOST_THREADS:
+            raise InputError(f"threads must be 1 .. {MOST_THREADS}, got {threads}")
+        if self.memory_limit is not None and _index("memory_limit", self.memory_limit) < 0:
             raise InputError(f"memory_limit must not be negative, got {self.memory_limit}")
+        if not isinstance(self.cache, str | os.PathLike):
+            raise InputError(f"cache must be a path, got {self.cache!r}")
+        object.__setattr__(self, "cache", Path(self.cache))
+
+
+def _index(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise InputError(f"{name} must be an integer, got {value!r}") from None
 
 
 def _integer(name: str) -> int | None:
@@ -72,15 +87,31 @@ def settings() -> Settings:
     return _settings
 
 
-@contextmanager
+class _Change(AbstractContextManager[Settings]):
+    """A change of the settings that is already made; the end of a `with` block undoes it."""
+
+    def __init__(self, before: Settings, now: Settings) -> None:
+        self._before = before
+        self._now = now
+
+    def __enter__(self) -> Settings:
+        return self._now
+
+    def __exit__(self, *error: object) -> None:
+        global _settings
+        _settings = self._before
+
+
 def configure(
     *,
     threads: int | None = None,
     devices: str | None = None,
     memory_limit: int | None = None,
     cache: Path | None = None,
-) -> Iterator[Settings]:
-    """Change settings inside a `with` block, for the whole process; what is not named stays as it is.
+) -> AbstractContextManager[Settings]:
+    """Change settings for the whole process: in a `with` block until its end, otherwise from now on.
+
+    What is not named stays as it is. Raises InputError for a value that cannot be.
 
     >>> import graphlode as gl
     >>> with gl.configure(threads=1):
@@ -90,8 +121,6 @@ def configure(
     global _settings
     before = settings()
     given = {"threads": threads, "devices": devices, "memory_limit": memory_limit, "cache": cache}
-    _settings = replace(before, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
-    try:
-        yield _settings
-    finally:
-        _settings = before
+    now = replace(before, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    _settings = now
+    return _Change(before, now)

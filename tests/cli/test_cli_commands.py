@@ -169,6 +169,19 @@ def test_convert_writes_a_file_that_reads_back_equal(graphlode: Any, tmp_path: P
     assert np.array_equal(read(out).csr[1], dataset("karate").csr[1])
 
 
+@pytest.mark.parametrize(("values", "kept"), [(None, "weights"), ("times", "times"), ("none", None)])
+def test_the_third_column_is_what_values_says(
+    graphlode: Any, tmp_path: Path, values: str | None, kept: str | None
+) -> None:
+    (tmp_path / "calls.txt").write_text("1 2 1700000000\n2 3 1700000060\n")
+    options = [] if values is None else ["--values", values]
+    found = graphlode("info", tmp_path / "calls.txt", *options, "--json").json
+    assert {name for name in ("weights", "times") if found[name] is not None} == ({kept} if kept else set())
+    graphlode("convert", tmp_path / "calls.txt", tmp_path / "calls.npz", *options, "--json")
+    graph = gl.read(tmp_path / "calls.npz")
+    assert {name for name in ("weights", "times") if getattr(graph, name) is not None} == ({kept} if kept else set())
+
+
 def test_convert_takes_formats_that_suffixes_do_not_tell(graphlode: Any, tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     assert graphlode("convert", "karate", first, "--out-format", "csv").status == 0

@@ -112,3 +112,9 @@ def test_shares_that_are_no_mapping_are_refused() -> None:
     shares: Any = "even"
     with pytest.raises(InputError, match='shares must be "auto" or a weight for each device'):
         weights_from(shares, ["cpu"])
+
+
+@pytest.mark.parametrize("weight", ["x", None, -1, float("nan"), float("inf"), 0])
+def test_a_share_is_a_positive_number(weight: Any) -> None:
+    with pytest.raises(InputError, match="shares must be finite, not negative and not all zero, got"):
+        weights_from({"cpu": weight}, ["cpu"])

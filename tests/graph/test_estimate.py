@@ -83,3 +83,8 @@ def test_parameters_of_the_function_that_cost_nothing_are_taken() -> None:
 def test_what_is_unknown_is_refused(operation: Any, parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         estimate(operation, complete(3), **parameters)
+
+
+def test_a_value_that_the_operation_refuses_is_refused() -> None:
+    with pytest.raises(InputError, match="by must be None, \"vertex\" or \"edge\", got 'node'"):
+        estimate("triangles", complete(5), devices="cpu", by="node")

@@ -104,7 +104,10 @@ def test_no_edges_is_no_error(num_vertices: int | None, directed: bool) -> None:
         (3, 4, "src must have one dimension"),
         ([0, 1], [1], "same length, got 2 and 1"),
         ([2**63], [0], "src holds 9223372036854775808, but ids are signed 64-bit"),
-        ([2**64], [0], "src must hold integers, got object"),
+        ([2**64], [0], "src must hold integers of 64 bits, got object"),
+        (["ann"], ["bob"], "number them first, for example with numpy.unique"),
+        (np.array(["ann"], object), [0], "number them first"),
+        (np.ma.array([1, 2], mask=[False, True]), [2, 3], "src has 1 masked value"),
         ([[0], [1, 2]], [0, 1], "src cannot be read as an array"),
     ],
 )
@@ -175,3 +178,12 @@ def test_the_given_arrays_are_left_alone() -> None:
     graph = gl.from_edges(src, dst)
     src[:] = dst[:] = 0
     assert graph.edges().tolist() == [[1, 2], [1, 3]]
+
+
+def test_a_mask_that_hides_nothing_does_no_harm() -> None:
+    assert gl.from_edges(np.ma.array([1, 2], mask=False), [2, 3]).num_edges == 2
+
+
+def test_masked_weights_are_refused() -> None:
+    with pytest.raises(InputError, match="weights has 1 masked value"):
+        gl.from_edges([0, 1], [1, 2], weights=np.ma.array([1.0, 2.0], mask=[True, False]))

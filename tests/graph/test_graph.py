@@ -68,6 +68,13 @@ def test_what_is_not_there_is_an_error_or_false(named: gl.Graph) -> None:
         named.positions([10, 11])
 
 
+@pytest.mark.parametrize("vertex", [2**63, 2**64, 10**30, -(10**30)])
+def test_an_id_beyond_64_bits_is_not_in_the_graph(named: gl.Graph, vertex: int) -> None:
+    with pytest.raises(InputError, match=f"vertex {vertex} is not in the graph"):
+        named.neighbors(vertex)
+    assert vertex not in named and not named.has_edge(vertex, 10)
+
+
 def test_a_huge_unsigned_id_is_not_taken_for_a_negative_one() -> None:
     graph = gl.from_edges([-1], [5])
     assert graph.has_edge(-1, 5) and not graph.has_edge(2**64 - 1, 5)

@@ -173,3 +173,36 @@ def test_many_readers_at_once(tmp_path):
     for reader in readers:
         reader.join()
     assert sizes == [5000] * 8
+
+
+def test_a_missing_folder_is_named_as_it_was_given(tmp_path):
+    target = tmp_path / "no" / "such.txt"
+    for name in ("such.txt", "such.npz"):
+        with pytest.raises(FileNotFoundError) as caught:
+            write(from_edges([0], [1]), target.with_name(name))
+        assert caught.value.filename == str(target.with_name(name))
+
+
+def test_write_takes_what_operations_take(tmp_path):
+    networkx = pytest.importorskip("networkx")
+    write(networkx.path_graph(3), tmp_path / "path.txt")
+    assert read(tmp_path / "path.txt").num_edges == 2
+    with pytest.raises(InputError, match="a graph is a graphlode.Graph"):
+        write([(0, 1)], tmp_path / "pairs.txt")
+
+
+def test_what_a_message_quotes_is_printable(tmp_path):
+    path = tmp_path / "binary.mtx"
+    path.write_bytes(b"PK\x1b[31m\x00\x0b\xff line\n")
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert str(caught.value).isprintable() and "PK\\x1b[31m" in str(caught.value)
+
+
+def test_a_long_number_before_a_last_carriage_return_ends_with_the_file(tmp_path):
+    """The last line is read with care however long it is: nothing behind the end of the map is looked at."""
+    line = b"1 2 0." + b"0" * 100 + b"1\r"
+    path = tmp_path / "page.txt"
+    path.write_bytes(b"0 1 2\n" * ((4096 - len(line)) // 6) + b" " * ((4096 - len(line)) % 6) + line)
+    assert path.stat().st_size % 4096 == 0
+    assert read_edges(path).weights[-1] == 1e-101

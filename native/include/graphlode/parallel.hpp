@@ -71,7 +71,12 @@ void parallel_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain, i
         next.store(end, std::memory_order_relaxed);
         throw cancelled();
       }
-      work(thread, from, std::min(end, from + grain));
+      try {
+        work(thread, from, std::min(end, from + grain));
+      } catch (...) {
+        next.store(end, std::memory_order_relaxed);  // the others need not finish what nobody will see
+        throw;
+      }
     }
   });
 }

@@ -15,13 +15,12 @@ edges<std::int32_t> barabasi_albert(std::int64_t num_vertices, std::int64_t m, s
     made.src[static_cast<std::size_t>(leaf - 1)] = 0;
     made.dst[static_cast<std::size_t>(leaf - 1)] = static_cast<std::int32_t>(leaf);
   }
-  constexpr std::int64_t vertices_per_look = 1024;
   const stream words(seed, purpose::attachment);
   std::vector<std::int32_t> chosen_by(static_cast<std::size_t>(num_vertices), -1);
   std::uint64_t counter = 0;
   std::size_t edge = static_cast<std::size_t>(m);
   for (std::int64_t vertex = m + 1; vertex < num_vertices; ++vertex) {
-    if (vertex % vertices_per_look == 0) ctl.check();
+    ctl.check();  // per vertex: with a large m, one takes milliseconds
     const auto newcomer = static_cast<std::int32_t>(vertex);
     const std::uint64_t num_ends = 2 * static_cast<std::uint64_t>(edge);  // those of earlier vertices only
     for (std::int64_t chosen = 0; chosen < m;) {

@@ -148,7 +148,7 @@ class line_parser {
       q += count;
       if (q == end_) return false;
     }
-    if (*q == '\r') ++q;
+    if (*q == '\r' && ++q == end_) return false;  // a long real number may reach the end of the text
     if (*q != '\n') return false;
     p = q + 1;
     return true;

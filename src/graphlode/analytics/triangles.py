@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     import pandas
 
 
+def _check(*, by: str | None) -> None:
+    if by not in (None, "vertex", "edge"):
+        raise InputError(f'by must be None, "vertex" or "edge", got {by!r}')
+
+
 def _combine(partials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     counts = [partial["counts"] for partial in partials if partial["counts"] is not None]
     return {
@@ -65,6 +70,7 @@ TRIANGLES = Operation(
     combine=_combine,
     finish=_in_graph_order,
     work=_work,
+    check=_check,
 )
 
 
@@ -132,8 +138,7 @@ def count_triangles(
     >>> gl.count_triangles(gl.complete(5)).total
     10
     """
-    if by not in (None, "vertex", "edge"):
-        raise InputError(f'by must be None, "vertex" or "edge", got {by!r}')
+    _check(by=by)
     undirected, notes = as_undirected(graph)
     outcome = run(TRIANGLES, undirected, devices, shares=shares, progress=progress, notes=notes, method="marks", by=by)
     counts = outcome.value["counts"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from graphlode.config import configure
+from graphlode.config import MOST_THREADS, configure
 from graphlode.datasets import dataset_names
 from graphlode.execute.devices import Devices
 
@@ -35,13 +35,19 @@ Format = Annotated[
     str | None,
     typer.Option("--format", help="text, csv, mtx, metis, gr, npz or parquet, if the suffix does not tell."),
 ]
+Values = Annotated[
+    Literal["auto", "weights", "times", "none"],
+    typer.Option("--values", help="What a third column is.", show_default="what the file says, else weights"),
+]
 Directed = Annotated[
     bool | None,
     typer.Option(
         "--directed/--undirected", help="How to read the file.", show_default="what the file says, else undirected"
     ),
 ]
-Threads = Annotated[int | None, typer.Option("--threads", min=1, help="CPU threads.", show_default="all cores")]
+Threads = Annotated[
+    int | None, typer.Option("--threads", min=1, max=MOST_THREADS, help="CPU threads.", show_default="all cores")
+]
 Device = Annotated[
     list[str] | None,
     typer.Option("--device", help="cpu, cuda:0, ...; several by commas or by repeating.", show_default="auto"),

@@ -28,6 +28,7 @@ class Operation:
     splits: bool = True  # whether several devices may share it
     work: Callable[[Mapping[str, AnyArray]], Int64Array] | None = None  # cumulative work per unit, for even cuts
     kernels: tuple[str, ...] = BACKENDS
+    check: Callable[..., None] | None = None  # check(**parameters): InputError for a value that is not accepted
 
     def __post_init__(self) -> None:
         OPERATIONS[self.name] = self

@@ -19,11 +19,17 @@ NUM_SLOTS = 1024
 # A change that moves less than this part of the slots is not worth moving data for.
 HYSTERESIS = 1 / 32
 
+_WRONG_WEIGHTS = "shares must be finite, not negative and not all zero"
+
+
+def _are_weights(weights: Sequence[float]) -> bool:
+    return all(np.isfinite(w) and w >= 0 for w in weights) and sum(weights) > 0
+
 
 def apportion(weights: Sequence[float], slots: int = NUM_SLOTS) -> list[int]:
     """Whole numbers of slots in proportion to the weights (largest remainders); every positive weight gets one."""
-    if not weights or any(not np.isfinite(w) or w < 0 for w in weights) or not sum(weights) > 0:
-        raise InputError(f"shares must be finite, not negative and not all zero, got {list(weights)}")
+    if not _are_weights(weights):
+        raise InputError(f"{_WRONG_WEIGHTS}, got {list(weights)}")
     parts = [w / max(weights) for w in weights]  # so that their sum stays finite
     exact = [slots * part / sum(parts) for part in parts]
     counts = [int(e) for e in exact]
@@ -103,4 +109,10 @@ def weights_from(
     missing = sorted(set(names) - set(shares))
     if unknown or missing:
         raise InputError(f"shares must name the devices {sorted(set(names))}, got {sorted(shares)}")
-    return [float(shares[name]) / list(names).count(name) for name in names]
+    try:
+        weights = [float(shares[name]) / list(names).count(name) for name in names]
+    except (TypeError, ValueError):
+        weights = []
+    if not _are_weights(weights):
+        raise InputError(f"{_WRONG_WEIGHTS}, got {dict(shares)}")
+    return weights

@@ -9,19 +9,20 @@ from graphlode.graph.build import from_networkx, from_scipy
 from graphlode.graph.graph import Graph
 
 
-def as_graph(graph: Any) -> Graph:
+def as_graph(graph: Any, *, weights: bool = True) -> Graph:
+    """A Graph as it is, anything else converted; with `weights` False those are neither kept nor looked at."""
     if isinstance(graph, Graph):
         return graph
     package = type(graph).__module__.partition(".")[0]
     if package == "scipy" and hasattr(graph, "tocoo"):
-        return from_scipy(graph)
+        return from_scipy(graph, values="auto" if weights else None)
     if package == "networkx" or hasattr(graph, "is_multigraph"):
-        return from_networkx(graph)
+        return from_networkx(graph, weight="weight" if weights else None)
     raise InputError(f"a graph is a graphlode.Graph, a scipy sparse matrix or a networkx graph, got {type(graph)!r}")
 
 
 def as_undirected(graph: Any) -> tuple[Graph, tuple[str, ...]]:
-    """The undirected form, and what the provenance should say about it."""
-    given = as_graph(graph)
+    """The undirected form of the structure, and what the provenance should say about it."""
+    given = as_graph(graph, weights=False)
     notes = ("directed graph: its undirected form was used",) if given.directed else ()
     return given.undirected(), notes

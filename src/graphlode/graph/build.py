@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -119,10 +119,10 @@ def from_csr(
     return graph.renamed(names)
 
 
-def from_scipy(matrix: Any, *, directed: bool = False) -> Graph:
+def from_scipy(matrix: Any, *, directed: bool = False, values: Literal["auto"] | None = "auto") -> Graph:
     """A simple graph from a square sparse matrix; entry (i, j) is an edge from i to j, also when its value is 0.
 
-    Values other than 1 are kept as weights.
+    Values other than 1 are kept as weights, unless `values` is None.
 
     >>> import graphlode as gl, scipy.sparse
     >>> gl.from_scipy(scipy.sparse.eye_array(3, k=1)).num_edges
@@ -133,7 +133,7 @@ def from_scipy(matrix: Any, *, directed: bool = False) -> Graph:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"an adjacency matrix is square, got the shape {matrix.shape}")
     coo = matrix.tocoo()
-    plain = coo.data.dtype.kind == "b" or bool((coo.data == 1).all())
+    plain = values is None or coo.data.dtype.kind == "b" or bool((coo.data == 1).all())
     return from_edges(
         coo.row,
         coo.col,
@@ -184,6 +184,9 @@ def _require_rows(num_vertices: int) -> None:
 
 
 def _as_numpy(values: Any, name: str) -> AnyArray:
+    hidden = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
+    if hidden:  # the values below the mask would count
+        raise InputError(f"{name} has {hidden} masked value{'s' * (hidden > 1)}; leave those edges out")
     try:
         if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
             return _from_dlpack(values)
@@ -212,11 +215,20 @@ def _ids(values: Any, name: str) -> AnyArray:
     if array.size == 0:
         return np.empty(0, np.int64)
     if array.dtype.kind not in "iu":
-        raise InputError(f"{name} must hold integers, got {array.dtype}")
+        raise InputError(f"{name} must hold integers{_instead(array)}")
     if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
         raise InputError(f"{name} holds {int(array.max())}, but ids are signed 64-bit integers")
     narrow = array.dtype in (np.dtype(np.int8), np.dtype(np.uint8), np.dtype(np.int16), np.dtype(np.uint16), np.int32)
     return np.ascontiguousarray(array, np.int32 if narrow else np.int64)
+
+
+def _instead(array: AnyArray) -> str:
+    """What stands in the place of integers, and what to do about it."""
+    if array.dtype.kind == "O" and isinstance(array[0], int):
+        return f" of 64 bits, got {array.dtype}"
+    if array.dtype.kind in "OSUT":
+        return f", got {array.dtype}; number them first, for example with numpy.unique(..., return_inverse=True)"
+    return f", got {array.dtype}"
 
 
 def _values(values: Any, name: str, dtype: Any, size: int) -> AnyArray | None:

@@ -130,4 +130,6 @@ def _arguments(
     missing = [name for name, value in arguments.items() if value is inspect.Parameter.empty]
     if missing:
         raise InputError(f"the memory of {operation.name} depends on {', '.join(missing)}: give a value")
+    if operation.check is not None:
+        operation.check(**arguments)
     return arguments

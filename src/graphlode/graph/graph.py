@@ -183,12 +183,13 @@ class Graph:
         )
 
     def to_scipy(self) -> scipy.sparse.csr_array:
-        """The adjacency matrix in CSR form; entries are the weights, or 1."""
+        """The adjacency matrix in CSR form, a copy; entries are the weights, or 1. Indices are 32-bit if that is enough."""
         import scipy.sparse
 
         data = np.ones(self._neighbors.size) if self._weights is None else self._weights[self._entry_edges]
-        shape = (self.num_vertices, self.num_vertices)
-        return scipy.sparse.csr_array((data, self._neighbors, self._offsets), shape=shape)
+        index = np.int32 if max(self.num_vertices, self._neighbors.size) < 2**31 else np.int64
+        rows = self._neighbors.astype(index), self._offsets.astype(index)
+        return scipy.sparse.csr_array((data, *rows), shape=(self.num_vertices, self.num_vertices))
 
     def to_networkx(self) -> networkx.Graph:
         """A networkx Graph or DiGraph whose nodes are the original ids."""
@@ -306,6 +307,8 @@ class Graph:
         except TypeError:
             raise InputError(f"a vertex is named by one integer, got {vertex!r}") from None
         if not indices:
+            if not -(2**63) <= name < 2**63:
+                raise InputError(f"vertex {name} is not in the graph")
             return int(self.positions(name))
         if not 0 <= name < self.num_vertices:
             raise InputError(f"position {name} is outside 0 .. {self.num_vertices - 1}")

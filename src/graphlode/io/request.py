@@ -83,5 +83,6 @@ def header_numbers(line: bytes, number: int, what: str) -> list[int]:
 
 
 def shown(line: bytes) -> str:
-    text = line[:60].decode("ascii", "backslashreplace")
+    """The line as it should appear in a message: quoted, shortened, only printable characters."""
+    text = "".join(c if " " <= c <= "~" else f"\\x{ord(c):02x}" for c in line[:60].decode("latin-1"))
     return f'"{text}{"..." if len(line) > 60 else ""}"'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from graphlode.cpu.io.metis import format_adjacency
 from graphlode.cpu.io.text import Kind, format_edges
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.execute import call
+from graphlode.graph.accept import as_graph
 from graphlode.graph.graph import Graph
 from graphlode.io.formats import Format, file_kind
 from graphlode.io.mark import format_mark
@@ -26,10 +28,10 @@ from graphlode.types import FloatArray, Int64Array
 _LINES = 1 << 18  # per piece of text, between two looks at the control
 
 
-def write(graph: Graph, path: str | os.PathLike[str], *, format: Format | None = None) -> None:
+def write(graph: Any, path: str | os.PathLike[str], *, format: Format | None = None) -> None:
     """Write a graph to a file that `read` turns into an equal graph; an existing file is replaced once all is written.
 
-    Formats are those of `read`, by suffix or by `format`. Text, CSV and Parquet keep original ids, but vertices without
+    `graph` is a Graph, a scipy sparse matrix or a networkx graph. Formats are those of `read`, by suffix or by `format`. Text, CSV and Parquet keep original ids, but vertices without
     edges only if the ids are 0 .. num_vertices - 1; Matrix Market, METIS and DIMACS keep all vertices but number them
     1 .. num_vertices; npz keeps everything. Raises UnsupportedError where the format cannot hold the graph: METIS takes
     undirected graphs, and the text formats take one value per edge.
@@ -45,6 +47,9 @@ def write(graph: Graph, path: str | os.PathLike[str], *, format: Format | None =
     kind = file_kind(target, format)
     if target.is_dir():
         raise InputError(f"{target}: this is a directory, not a file")
+    if not target.parent.is_dir():  # otherwise the name that is written to first would be blamed
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
+    graph = as_graph(graph)
     if kind.format == "npz":
         with _replacing(target) as part:
             _write_npz(graph, part)

@@ -10,7 +10,7 @@ import typer
 
 from graphlode.cli.load import load
 from graphlode.cli.numbers import count, duration, size
-from graphlode.cli.options import AsJson, Directed, File, Format, Threads, threads_set
+from graphlode.cli.options import AsJson, Directed, File, Format, Threads, Values, threads_set
 from graphlode.cli.output import check_folder, write_json
 from graphlode.cli.progress import spinner
 from graphlode.io import write
@@ -25,6 +25,7 @@ def convert(
     out: Target,
     directed: Directed = None,
     format: Format = None,
+    values: Values = "auto",
     out_format: OutFormat = None,
     threads: Threads = None,
     as_json: AsJson = False,
@@ -33,7 +34,7 @@ def convert(
     kind = file_kind(out, out_format).format
     check_folder(out)
     with threads_set(threads):
-        loaded = load(file, format=format, directed=directed, quiet=as_json)
+        loaded = load(file, format=format, directed=directed, values=values, quiet=as_json)
         started = perf_counter()
         with spinner(f"writing {out}", quiet=as_json):
             write(loaded.graph, out, format=kind)
