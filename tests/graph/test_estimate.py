@@ -86,5 +86,5 @@ def test_what_is_unknown_is_refused(operation: Any, parameters: dict[str, Any], 
 
 
 def test_a_value_that_the_operation_refuses_is_refused() -> None:
-    with pytest.raises(InputError, match="by must be None, \"vertex\" or \"edge\", got 'node'"):
+    with pytest.raises(InputError, match='by must be None, "vertex" or "edge", got \'node\''):
         estimate("triangles", complete(5), devices="cpu", by="node")
