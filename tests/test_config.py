@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 import graphlode as gl
 from graphlode import config
+from graphlode.config import usable_cores
 from graphlode.errors import InputError
 
 
@@ -73,3 +75,17 @@ def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -
     monkeypatch.setenv(name, "many")
     with pytest.raises(InputError, match=f"{name} must be an integer, got 'many'"):
         gl.settings()
+
+
+@pytest.mark.parametrize(
+    ("quota", "cores"),
+    [("max 100000", None), ("100000 100000", 1), ("50000 100000", 1), ("900000000 100000", None), ("nonsense", None)],
+)
+def test_a_quota_of_the_container_bounds_the_threads(tmp_path: Path, quota: str, cores: int | None) -> None:
+    file = tmp_path / "cpu.max"
+    file.write_text(quota)
+    assert usable_cores(file) == (cores or len(os.sched_getaffinity(0)))
+
+
+def test_without_a_quota_the_affinity_counts(tmp_path: Path) -> None:
+    assert usable_cores(tmp_path / "absent") == len(os.sched_getaffinity(0))

@@ -58,12 +58,22 @@ def _integer(name: str) -> int | None:
         raise InputError(f"the environment variable {name} must be an integer, got {text!r}") from None
 
 
+def usable_cores(quota: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
+    """The cores this process may use, by its affinity and by a container's quota (cgroup v2), whichever is fewer."""
+    cores = len(os.sched_getaffinity(0))
+    try:
+        allowed, period = quota.read_text("ascii").split()
+        return cores if allowed == "max" else max(1, min(cores, int(allowed) // int(period)))
+    except (OSError, ValueError, ZeroDivisionError):
+        return cores
+
+
 def _from_environment() -> Settings:
     threads = _integer("GRAPHLODE_THREADS")
     cache = os.environ.get("GRAPHLODE_CACHE")
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return Settings(
-        threads=len(os.sched_getaffinity(0)) if threads is None else threads,
+        threads=usable_cores() if threads is None else threads,
         devices=os.environ.get("GRAPHLODE_DEVICES", "auto"),
         memory_limit=_integer("GRAPHLODE_MEMORY_LIMIT"),
         cache=Path(cache) if cache else home / "graphlode",

@@ -187,3 +187,21 @@ def test_a_mask_that_hides_nothing_does_no_harm() -> None:
 def test_masked_weights_are_refused() -> None:
     with pytest.raises(InputError, match="weights has 1 masked value"):
         gl.from_edges([0, 1], [1, 2], weights=np.ma.array([1.0, 2.0], mask=[True, False]))
+
+
+@pytest.mark.parametrize("make", [list, tuple, np.array, lambda pairs: {tuple(pair) for pair in pairs}])
+def test_one_array_of_pairs_will_do(make: Any) -> None:
+    pairs = [[7, 3], [3, 9], [9, 7]]
+    assert gl.from_edges(make(pairs)) == gl.from_edges([7, 3, 9], [3, 9, 7])
+
+
+def test_the_edges_of_a_graph_make_it_again() -> None:
+    graph = gl.dataset("karate")
+    assert gl.from_edges(graph.edges()) == graph
+    assert gl.from_edges([]).num_vertices == 0
+
+
+@pytest.mark.parametrize("edges", [[1, 2, 3], [[1, 2, 3]], [[[1, 2]]]])
+def test_what_is_not_pairs_is_refused(edges: Any) -> None:
+    with pytest.raises(InputError, match="two columns"):
+        gl.from_edges(edges)

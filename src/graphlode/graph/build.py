@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def from_edges(
     src: Any,
-    dst: Any,
+    dst: Any = None,
     *,
     num_vertices: int | None = None,
     directed: bool = False,
@@ -28,12 +28,13 @@ def from_edges(
     times: Any = None,
     source: str = "arrays",
 ) -> Graph:
-    """A simple graph from two arrays of vertex ids.
+    """A simple graph from two arrays of vertex ids, or from one array of pairs.
 
     Parameters
     ----------
     src, dst
-        Ids of the two ends of each edge: numpy or arrow arrays, or anything with the buffer or DLPack protocol.
+        Ids of the two ends of each edge: numpy or arrow arrays, or anything with the buffer or DLPack protocol. Without
+        `dst`, `src` holds pairs: a list of them, or an array with two columns such as `Graph.edges()` gives.
     num_vertices
         If given, the vertices are 0 .. num_vertices - 1 and every id must be one of them. If not, the vertices are the
         ids that occur, which may be any 64-bit integers; `Graph.ids` lists them in ascending order.
@@ -51,6 +52,8 @@ def from_edges(
     >>> g.num_vertices, g.num_edges, g.ids.tolist(), g.provenance.self_loops_dropped
     (3, 3, [10, 20, 30], 1)
     """
+    if dst is None:
+        src, dst = _columns(src)
     tails, heads = _ids(src, "src"), _ids(dst, "dst")
     if tails.size != heads.size:
         raise InputError(f"src and dst must have the same length, got {tails.size} and {heads.size}")
@@ -205,6 +208,16 @@ def _from_dlpack(values: Any) -> AnyArray:
         return np.from_dlpack(values, device="cpu")
     except TypeError:  # a numpy before 2.1, or a producer that cannot copy to the host
         return np.from_dlpack(values)
+
+
+def _columns(pairs: Any) -> tuple[AnyArray, AnyArray]:
+    """The two columns of an array of pairs."""
+    array = _as_numpy(list(pairs) if isinstance(pairs, set | frozenset) else pairs, "edges")
+    if array.size == 0:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InputError(f"without dst, edges are pairs: an array with two columns, got the shape {array.shape}")
+    return array[:, 0], array[:, 1]
 
 
 def _ids(values: Any, name: str) -> AnyArray:
