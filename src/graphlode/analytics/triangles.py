@@ -140,7 +140,9 @@ def count_triangles(
     """
     _check(by=by)
     undirected, notes = as_undirected(graph)
-    outcome = run(TRIANGLES, undirected, devices, shares=shares, progress=progress, notes=notes, method="oriented rows", by=by)
+    outcome = run(
+        TRIANGLES, undirected, devices, shares=shares, progress=progress, notes=notes, method="oriented rows", by=by
+    )
     counts = outcome.value["counts"]
     return TriangleCount(
         total=int(outcome.value["total"]),
