@@ -164,3 +164,20 @@ def test_the_gpu_agrees_on_larger_real_graphs(real_graph: Callable[..., gl.Graph
     found, expected = (gl.core_numbers(graph, devices=device) for device in ("cuda:0", "cpu"))
     np.testing.assert_array_equal(found.values, expected.values)
     np.testing.assert_array_equal(found.order, expected.order)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_a_large_frontier_is_the_same_on_every_number_of_threads(count: int) -> None:
+    """6,000 vertices hang on 200 members of a clique of 206: their 1.2 M entries go in one round, on all threads.
+
+    The members' degrees fall from 6,205 into the window of near levels, which only the owner of a vertex may see.
+    """
+    members, hanging = np.arange(206), np.arange(206, 6206)
+    clique = np.array([(u, v) for u in members for v in members if u < v])
+    src = np.concatenate([clique[:, 0], np.repeat(hanging, 200)])
+    dst = np.concatenate([clique[:, 1], np.tile(members[:200], hanging.size)])
+    graph = gl.from_edges(src, dst)
+    with gl.configure(threads=count):
+        result = gl.core_numbers(graph, devices="cpu")
+    assert (result.values[hanging] == 200).all() and (result.values[members] == 205).all()
+    assert result.order.tolist() == [*hanging, *members]

@@ -85,6 +85,7 @@ def test_kernels_take_the_same_arguments_on_every_backend(name: str, function: s
 def test_views_are_built_with_the_same_arguments_on_every_backend(name: str) -> None:
     for backend in backends(name):
         assert [p for p, _ in shape(kernel(backend, name).build)] == ["device", "base", "view", "control"], backend
+        assert [p for p, _ in shape(kernel(backend, name).memory)] == ["device", "shape"], backend
 
 
 def test_every_cuda_source_is_declared_by_a_driver() -> None:

@@ -8,9 +8,9 @@
 //
 // A large frontier is worked off by a few threads that own a range of vertices each: all of them walk the frontier's
 // rows, which are sorted, but each lowers the degrees of its own vertices only, so nothing is atomic. (Sharing the
-// frontier and lowering by atomic subtraction was measured to be no faster than one thread, with 2 threads and
-// with 16.) Small frontiers, of which long chains have very many, run on one thread. The answer does not depend on any
-// of that, since a round's members are fixed by the rounds before it.
+// frontier and lowering by atomic subtraction was no faster with 2 threads than with one.) Small frontiers, of which
+// long chains have very many, run on one thread. The answer does not depend on any of that, since a round's members are
+// fixed by the rounds before it.
 #include "graphlode/analytics/cores.hpp"
 
 #include <algorithm>

@@ -7,7 +7,8 @@ A device finds the kernel of an operation by its stem: `analytics.triangles` on 
 
 with the same signature on every backend. `view` is what `hold` returned, `tasks` an iterator of unit ranges that may be
 shared with other devices, `partial` something the operation can combine. A view is built the same way, by the kernel
-module that the view names: `build(device, base, view, *, control) -> arrays`.
+module that the view names: `build(device, base, view, *, control) -> arrays`. Both kinds of module also have
+`memory(device, shape, **parameters) -> bytes`: what they take beside what is there already.
 """
 
 from __future__ import annotations

@@ -188,10 +188,11 @@ def memory_needed(operation: Operation, device: Device, snapshot: Snapshot, para
 
 
 def _view_bytes(view: View, device: Device, shape: Mapping[str, int]) -> int:
-    n, entries, width = shape["num_vertices"], shape["num_entries"], shape["vertex_bytes"]
-    if view.base is None:  # the graph's own arrays: copied unless the device works in host memory
-        return 0 if device.space == cpu().space else 8 * (n + 1) + width * entries
-    return 8 * (n + 1) + width * (2 * n + entries // 2)
+    if view.base is not None:
+        return int(kernel_module(device, view.name).memory(device, shape))
+    if device.space == cpu().space:  # the graph's own arrays are there already
+        return 0
+    return 8 * (shape["num_vertices"] + 1) + shape["vertex_bytes"] * shape["num_entries"]
 
 
 def memory_free(device: Device) -> int:

@@ -1,6 +1,6 @@
 """Waiting for workers so that Ctrl-C is heard and progress is told.
 
-The calling thread sleeps in short steps. On KeyboardInterrupt it raises the control's stop word, waits until the kernels
+The calling thread sleeps, in short steps if there is progress to tell. On KeyboardInterrupt it raises the control's stop word, waits until the kernels
 have seen it (they look many times a second) and lets the interrupt go on; nothing keeps running behind the caller.
 """
 

@@ -24,3 +24,9 @@ def build(device: CpuDevice, base: Mapping[str, AnyArray], view: Any, *, control
     for array in arrays.values():
         array.flags.writeable = False  # the snapshot keeps them for everyone
     return arrays
+
+
+def memory(device: CpuDevice, shape: Mapping[str, int]) -> int:
+    """Bytes to build the view: itself, and a rank per vertex on the way."""
+    n, width = shape["num_vertices"], shape["vertex_bytes"]
+    return 8 * (n + 1) + width * (2 * n + shape["num_edges"])

@@ -115,3 +115,9 @@ def _approximate_rounds(device: KernelDevice, base: Mapping[str, Any], control: 
         raise_fault(now[_STATE_WORDS:], OPERATION, device.name)
         if now[_REMAINING] == 0:
             return rounds
+
+
+def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:
+    """Bytes to build the view: itself; on the way a rank and a sort key per vertex, and a key per edge, sorted apart."""
+    n, m, width = shape["num_vertices"], shape["num_edges"], shape["vertex_bytes"]
+    return 8 * (n + 1) + width * (2 * n + m) + 16 * n + 16 * m

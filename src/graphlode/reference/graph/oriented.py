@@ -48,3 +48,7 @@ def approximate_rounds(rows: list[set[int]]) -> list[int]:
         left -= gone
         number += 1
     return rounds
+
+
+def memory(device: ReferenceDevice, shape: Mapping[str, int]) -> int:
+    return 0
