@@ -1,10 +1,16 @@
-"""Cases: what is measured, as data. Each file in `cases/` but `graphs.toml` is a group."""
+"""Cases: what is measured, as data. Each file in `cases/` but `graphs.toml` is a group.
+
+An entry with `each` stands for many cases: `each = { graph = ["mico"], k = [4, 6] }` makes one of every combination, and
+its name says where their values go, as in "cliques/{graph}/k{k}". What is no field of a case becomes an option of it.
+"""
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatch
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,12 +21,18 @@ SMOKE = "smoke"
 
 @dataclass(frozen=True)
 class Case:
-    """One measurement. `expected` is the answer, or the name of the independent method that computes it in the run."""
+    """One measurement.
+
+    `expected` is the answer, or the name of the independent method that computes it in the run, or "recorded": the
+    answer is with the graph. `what` says what is inside the time: "kernel" the search alone, "resident" the whole call
+    with what it derives from the graph already there, "end_to_end" the whole call. `needs` is the kind of device without
+    which the case says nothing.
+    """
 
     name: str
     group: str
     operation: str
-    what: Literal["kernel", "end_to_end"]
+    what: Literal["kernel", "resident", "end_to_end"]
     expected: Any
     graph: str | None = None
     peers: tuple[str, ...] = ()
@@ -28,6 +40,7 @@ class Case:
     repeats: int = 5
     warmup: int = 1
     settle: int = 0  # untimed calls directly before each timed one
+    needs: str | None = None
 
     @property
     def file_name(self) -> str:
@@ -39,9 +52,25 @@ def load_cases(folder: Path = FOLDER) -> list[Case]:
     cases = []
     for file in sorted(folder.glob("*.toml")):
         if file.stem != GRAPHS:
-            for fields in tomllib.loads(file.read_text("utf-8"))["case"]:
-                cases.append(Case(group=file.stem, **fields | {"peers": tuple(fields.get("peers", ()))}))
+            for entry in tomllib.loads(file.read_text("utf-8"))["case"]:
+                cases += [_case(file.stem, made) for made in _each(entry)]
     return cases
+
+
+def _case(group: str, entry: dict[str, Any]) -> Case:
+    return Case(group=group, **entry | {"peers": tuple(entry.get("peers", ()))})
+
+
+def _each(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The entry itself, or one for every combination of what its `each` lists."""
+    shared = dict(entry)
+    axes: dict[str, list[Any]] = shared.pop("each", {})
+    known = {each.name for each in fields(Case)}
+    for values in product(*axes.values()):
+        chosen = dict(zip(axes, values, strict=True))
+        own = {name: value for name, value in chosen.items() if name in known}
+        options = shared.get("options", {}) | {name: value for name, value in chosen.items() if name not in known}
+        yield shared | own | {"name": shared["name"].format(**chosen), "options": options}
 
 
 def choose(cases: list[Case], groups: list[str], pattern: str | None) -> list[Case]:

@@ -18,6 +18,7 @@ TOLD = {
     r"peers/triangles/(.+)": "count the triangles of {}",
     r"peers/cores/(.+)": "core numbers of {}",
     r"gpu/triangles/(.+)/kernel": "count the triangles of {}, on a GPU",
+    r"peers/cliques/(mico|dblp-2010|cnr-2000)/k(8)": "count the cliques of {} with {} vertices",
 }
 
 
@@ -29,7 +30,12 @@ def fill(text: str, results: list[Result]) -> str:
 
 
 def _lines(results: list[Result]) -> Iterator[str]:
-    told = [(words, result) for pattern, words in TOLD.items() for result in results if _named(pattern, result)]
+    told = [
+        (words.format(*named.groups()), result)
+        for pattern, words in TOLD.items()
+        for result in results
+        if (named := re.fullmatch(pattern, result.case)) is not None
+    ]
     if not told:
         yield "No results are committed yet."
         return
@@ -39,10 +45,9 @@ def _lines(results: list[Result]) -> Iterator[str]:
         if not result.peers:
             continue
         best = min(result.peers.values(), key=lambda entry: entry.median)
-        name = re.sub(r"/(kernel|end_to_end)$", "", result.case).rpartition("/")[2]
         ratio = best.median / result.ours.median
         cells = (
-            words.format(name),
+            words,
             result.label,
             _time(result.ours),
             f"{best.library}, {_time(best)}",
@@ -52,13 +57,9 @@ def _lines(results: list[Result]) -> Iterator[str]:
     yield ""
     yield (
         "Medians; the same machine, run and input for both, and the same number of threads for libraries on the CPU. "
-        "Triangles and cores start from each library's own graph; on the GPU, both devices start from the oriented graph "
+        "Triangles, cores and cliques start from each library's own graph; on the GPU, both devices start from the oriented graph "
         "in their own memory. A GPU's time has launch and read-back in it."
     )
-
-
-def _named(pattern: str, result: Result) -> bool:
-    return re.fullmatch(pattern, result.case) is not None
 
 
 def _time(entry: Entry) -> str:

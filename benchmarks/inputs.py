@@ -18,6 +18,8 @@ from graphlode import generate
 from graphlode.io.edges import read_edges
 from graphlode.types import AnyArray
 
+RECORDED = "recorded"
+
 
 class Skipped(Exception):
     """A case cannot run here; the message says why."""
@@ -58,9 +60,14 @@ class Inputs:
     def get(self, name: str) -> Input:
         if self._kept is None or self._kept.name != name:
             self._kept = None
-            fields = dict(self._known[name])
+            fields = {key: value for key, value in self._known[name].items() if key != RECORDED}
             self._kept = _read(name, **fields) if "file" in fields else _generate(name, **fields)
         return self._kept
+
+    def recorded(self, graph: str, operation: str) -> dict[str, int]:
+        """Answers that are written down with the graph; more than one program agreed on each."""
+        answers: dict[str, int] = self._known[graph].get(RECORDED, {}).get(operation, {})
+        return answers
 
 
 def digest(*arrays: AnyArray) -> str:

@@ -26,6 +26,7 @@ _COLOURS = {
     "networkit": "#009E73",
     "igraph": "#CC79A7",
     "graphblas": "#D55E00",
+    "pivoterpy": "#D55E00",
     "pandas": "#56B4E9",
     "numpy": "#B8A500",
 }
@@ -48,10 +49,14 @@ def draw_all(results: list[Result], folder: Path) -> list[Path]:
 
 
 def draw(results: list[Result], title: str, file: Path) -> None:
-    """One line per library and case: a bar, or a dot where the times are too far apart for one linear axis."""
+    """One line per library and case: a bar, or a dot where the times are too far apart for one linear axis.
+
+    A group without any comparison has one line per case, which carries the name of the case.
+    """
     style = {"svg.hashsalt": "graphlode", "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif"}
     with plt.rc_context(style):
-        height = sum(_BAR * len(result.entries) + _GAP for result in results) + 0.95
+        gap = _GAP if _compares(results) else 0.0
+        height = sum(_BAR * len(result.entries) + gap for result in results) + 0.95
         figure, axes = plt.subplots(figsize=(8.0, height), layout="constrained")
         labels = _bars(axes, results)
         _finish(axes, labels, title)
@@ -69,6 +74,12 @@ def _bars(axes: Any, results: list[Result]) -> dict[float, str]:
         axes.set_xlim(lowest / 1.5, highest * 5)
     else:
         axes.set_xlim(0, highest * 1.3)
+    if not _compares(results):
+        for line, result in enumerate(results):
+            _mark(axes, line * _BAR, result.ours, result)
+            labels[line * _BAR] = _heading(result)
+        axes.set_ylim(len(results) * _BAR, -_BAR)
+        return labels
     for result in results:
         axes.text(0, y, _heading(result), transform=axes.get_yaxis_transform(), weight="bold", va="center", ha="left")
         y += _BAR
@@ -79,6 +90,10 @@ def _bars(axes: Any, results: list[Result]) -> dict[float, str]:
         y += _GAP - _BAR
     axes.set_ylim(y, -_BAR)
     return labels
+
+
+def _compares(results: list[Result]) -> bool:
+    return any(result.peers for result in results)
 
 
 def _heading(result: Result) -> str:

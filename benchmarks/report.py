@@ -26,9 +26,16 @@ GROUPS = {
     "read": "Reading text files",
     "triangles": "Triangles",
     "cores": "Core numbers",
+    "cliques": "Cliques",
+    "clique_threads": "Cliques with one and two threads",
+    "all_cliques": "Cliques of all sizes",
+    "clique_lists": "Listing cliques",
+    "maximal_cliques": "Maximal cliques",
     "gpu": "A GPU against the cores beside it",
+    "gpu_cliques": "Cliques on a GPU",
     "import": "Start-up",
     "peers": "Against other libraries",
+    "peer_cliques": "Cliques against other libraries",
     "smoke": "Smoke",
 }
 """Headings in the order of the report."""

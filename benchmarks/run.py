@@ -65,6 +65,7 @@ def folder_name(label: str) -> str:
 def _run(case: Case, setting: Setting, label: str, out: Path, repeats: int | None) -> bool:
     setting.say(f"{case.name} ...")
     try:
+        setting.check(case)
         contest = OPERATIONS[case.operation](case, setting)
         measured, peak = measure(contest, repeats or case.repeats, case.warmup, case.settle)
     except Skipped as reason:

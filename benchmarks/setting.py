@@ -28,6 +28,11 @@ class Setting:
         assert case.graph is not None, f"{case.name} names no graph"
         return self.inputs.get(case.graph)
 
+    def check(self, case: Case) -> None:
+        """Raise Skipped where the case needs a device that the run does not have."""
+        if case.needs is not None and case.needs not in self.devices:
+            raise Skipped(f"needs a device of the kind {case.needs}, such as --devices {case.needs}:0")
+
     def ours(self, **fields: object) -> Contender:
         """Our own contender."""
         settings = f"{self.threads} threads, devices={self.devices}"
@@ -36,8 +41,6 @@ class Setting:
     def other_devices(self, case: Case, run: Callable[[str], Any], **fields: Any) -> list[Contender]:
         """Ourselves on other devices, as a case's `against` names them: {"2 cores" = {devices = "cpu", threads = 2}}."""
         against = case.options.get("against", {})
-        if against and "cuda" not in self.devices:
-            raise Skipped("compares a GPU with the CPU beside it: needs --devices cuda:0")
 
         def work(devices: str, threads: int) -> Any:
             with gl.configure(threads=threads):

@@ -47,6 +47,12 @@ def _value(kind: str, result: Result, results: list[Result]) -> float | None:
     ours = result.ours
     if word == "seconds":
         return ours.median
+    if word == "milliseconds":
+        return ours.median * 1e3
+    if word == "above":
+        sibling = f"{result.case.rpartition('/')[0]}/{other}"
+        there = [r.ours.median for r in results if r.label == result.label and r.case == sibling]
+        return (ours.median - there[0]) * 1e3 if there else None
     if word == "rate":
         return result.rate(ours)
     if word == "memory":

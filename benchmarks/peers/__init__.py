@@ -15,6 +15,7 @@ _PEERS = {
     "networkit": "Networkit",
     "numpy": "Numpy",
     "pandas": "Pandas",
+    "pivoterpy": "Pivoterpy",
     "scipy": "Scipy",
 }
 

@@ -45,6 +45,14 @@ class Igraph(Peer):
 
         return {"coreness": run}
 
+    def maximal_cliques(self, given: Input) -> Methods:
+        graph = _graph(given)
+        return {"maximal_cliques": lambda: len(graph.maximal_cliques())}
+
+    def max_clique(self, given: Input) -> Methods:
+        graph = _graph(given)
+        return {"clique_number": graph.clique_number, "largest_cliques": lambda: len(graph.largest_cliques()[0])}
+
 
 def _graph(given: Input) -> Any:
     return igraph.Graph(n=given.num_vertices, edges=given.simple.astype(np.int64))

@@ -39,6 +39,22 @@ class Peer:
         """Ways to the core numbers; each returns a function that reads them, which is not timed."""
         raise NotImplementedError(f"{self.name} has no core numbers")
 
+    def cliques(self, given: Input, k: int) -> Methods:
+        """Ways to the number of k-cliques, from the library's own graph."""
+        raise NotImplementedError(f"{self.name} counts no cliques")
+
+    def all_cliques(self, given: Input, max_k: int | None) -> Methods:
+        """Ways to the numbers of cliques of all sizes, as a list with the size as index."""
+        raise NotImplementedError(f"{self.name} counts no cliques of all sizes")
+
+    def maximal_cliques(self, given: Input) -> Methods:
+        """Ways to the number of maximal cliques, all of which are made."""
+        raise NotImplementedError(f"{self.name} lists no maximal cliques")
+
+    def max_clique(self, given: Input) -> Methods:
+        """Ways to the size of the largest clique."""
+        raise NotImplementedError(f"{self.name} finds no largest clique")
+
     def read(self, file: Path, rows: int) -> Methods:
         """Ways to read the first `rows` lines into an array with two columns."""
         raise NotImplementedError(f"{self.name} reads no text")

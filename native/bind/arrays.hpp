@@ -51,5 +51,8 @@ void bind_io(nb::module_& m);
 void bind_generate(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_analytics(nb::module_& m);
+void bind_mining(nb::module_& m);
+void bind_mining_lists(nb::module_& m);
+void bind_mining_maximal(nb::module_& m);
 
 }  // namespace graphlode::bind

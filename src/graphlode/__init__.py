@@ -31,20 +31,29 @@ if TYPE_CHECKING:
     from graphlode.graph.estimate import Estimate, estimate
     from graphlode.graph.graph import Graph
     from graphlode.io import EdgeList, read, read_edges, write
+    from graphlode.mining.all_cliques import AllCliques, count_all_cliques
+    from graphlode.mining.clique_lists import list_cliques
+    from graphlode.mining.cliques import CliqueCount, count_cliques
+    from graphlode.mining.maximal_cliques import MaxClique, list_maximal_cliques, max_clique
 
 __version__ = "0.1.0"
 __all__ = [
+    "AllCliques",
+    "CliqueCount",
     "CoreNumbers",
     "EdgeList",
     "Estimate",
     "Graph",
     "GraphlodeError",
     "InputError",
+    "MaxClique",
     "TriangleCount",
     "barabasi_albert",
     "complete",
     "configure",
     "core_numbers",
+    "count_all_cliques",
+    "count_cliques",
     "count_triangles",
     "cycle",
     "dataset",
@@ -59,6 +68,9 @@ __all__ = [
     "generate",
     "grid",
     "kronecker",
+    "list_cliques",
+    "list_maximal_cliques",
+    "max_clique",
     "measure",
     "path",
     "planted_clique",
@@ -86,6 +98,10 @@ _HOMES = {
     "graph.estimate": ("Estimate", "estimate"),
     "graph.graph": ("Graph",),
     "io": ("EdgeList", "read", "read_edges", "write"),
+    "mining.all_cliques": ("AllCliques", "count_all_cliques"),
+    "mining.clique_lists": ("list_cliques",),
+    "mining.cliques": ("CliqueCount", "count_cliques"),
+    "mining.maximal_cliques": ("MaxClique", "list_maximal_cliques", "max_clique"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

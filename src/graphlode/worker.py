@@ -10,8 +10,11 @@ import os
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Lock
-from typing import Any
+from copy import copy
+from threading import Lock, Thread
+from typing import Any, TypeVar
+
+D = TypeVar("D")
 
 _workers: weakref.WeakSet[Worker] = weakref.WeakSet()
 
@@ -32,6 +35,38 @@ class Worker:
     def forget_thread(self) -> None:
         self._pool = None
         self._starting = Lock()  # the parent may have held the old one
+
+
+class _NewThreads:
+    """A worker that gives every piece of work a new thread, which ends with it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def submit(self, work: Callable[[], Any]) -> Future[Any]:
+        place: Future[Any] = Future()
+
+        def run() -> None:
+            if not place.set_running_or_notify_cancel():
+                return
+            try:
+                place.set_result(work())
+            except BaseException as error:
+                place.set_exception(error)
+
+        Thread(target=run, name=f"graphlode-{self._name}-aside").start()
+        return place
+
+
+def with_own_threads(device: D) -> D:
+    """The same device, with its memory and all it has loaded, for work that must not keep the device's worker busy.
+
+    Its threads are waited for when the program ends, but not before the main thread has ended: work that waits for the
+    main thread can see that.
+    """
+    other = copy(device)
+    other._worker = _NewThreads(device.name)  # type: ignore[attr-defined]
+    return other
 
 
 def _after_fork() -> None:

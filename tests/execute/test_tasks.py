@@ -67,9 +67,35 @@ def test_a_device_without_a_share_still_steals() -> None:
 
 
 def test_runs_get_shorter_towards_the_end() -> None:
-    queue = TaskQueue(cut_evenly(10_240), ShareTable([1]), Control(), steal=True)
+    queue = TaskQueue(cut_evenly(10_240), ShareTable([1]), Control(), steal=False)
     sizes = [task.end - task.begin for task in queue.tasks(0)]
     assert sizes[0] == 2560 and sizes == sorted(sizes, reverse=True) and sizes[-1] == 10
+
+
+def test_a_device_of_unknown_speed_begins_with_a_few_slots() -> None:
+    queue = TaskQueue(cut_evenly(10_240), ShareTable([1, 1]), Control(), steal=True)
+    first, second, *rest = [task.end - task.begin for task in queue.tasks(0)]
+    assert first == 160 and second > first and rest[-1] == 10
+
+
+def test_runs_follow_the_rates_that_were_seen() -> None:
+    """A device a hundred times slower, with an equal share, must not hold the last of the work."""
+    queue = TaskQueue(cut_evenly(1024), ShareTable([1, 1]), Control(), steal=True)
+    per_slot = [0.0002, 0.02]
+    done = [0, 0]
+
+    def work(device: int) -> None:
+        for task in queue.tasks(device):
+            time.sleep(per_slot[device] * (task.end - task.begin))
+            done[device] += task.end - task.begin
+
+    threads = [Thread(target=work, args=(device,)) for device in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(done) == 1024
+    assert done[1] <= 64  # its probe and little more
 
 
 def test_a_stop_ends_the_stream() -> None:

@@ -89,6 +89,26 @@ def test_a_case_whose_data_is_not_there_is_skipped_with_a_reason(tmp_path):
     assert not list(tmp_path.rglob("*.json"))
 
 
+def test_an_entry_with_each_stands_for_every_combination(tmp_path):
+    each = 'each = { what = ["kernel", "resident"], k = [3, 4] }'
+    text = """
+[[case]]
+name = "made/cliques/k{k}/{what}"
+operation = "cliques"
+graph = "kronecker-10"
+expected = "recorded"
+"""
+    cases = cases_with(tmp_path / "cases", text + each)
+    names = run("run", "--list", "--cases", cases).stdout.split()
+    assert names == [f"made/cliques/k{k}/{what}" for what in ("kernel", "resident") for k in (3, 4)]
+
+
+def test_a_case_that_needs_a_gpu_is_skipped_without_one(tmp_path):
+    done = run("run", "--case", "gpu/cliques/pivot/mico/k4/kernel", "--out", tmp_path)
+    assert done.returncode == 0
+    assert "skipped: needs a device of the kind cuda, such as --devices cuda:0" in done.stdout
+
+
 def test_a_run_without_a_chosen_case_is_refused(tmp_path):
     assert run("run", "--out", tmp_path).returncode == 2
     assert run("run", "--case", "no/such/case", "--out", tmp_path).returncode == 2

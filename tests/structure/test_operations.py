@@ -12,13 +12,13 @@ import pytest
 
 from graphlode.cuda.compiler import kernel_sources
 from graphlode.execute.operation import BACKENDS, operations
-from graphlode.graph.views import Oriented
+from graphlode.graph.views import Oriented, Roots
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "graphlode"
 OPERATIONS = operations()
 NAMES = sorted(OPERATIONS)
-VIEWS = [Oriented.name]
+VIEWS = [Oriented.name, Roots.name]
 
 
 def backends(name: str) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ def core_numbers(graph: Any, *, devices: Devices = "auto", progress: Progress | 
     [1, 1, 1, 1, 1]
     """
     undirected, notes = as_undirected(graph)
-    outcome = run(CORES, undirected, devices, progress=progress, notes=notes, method="rounds")
+    outcome = run(CORES, undirected, devices, progress=progress, notes=notes, label="rounds")
     return _result(undirected, outcome.value, outcome.provenance)
 
 

@@ -16,9 +16,10 @@ from graphlode.execute.run import Shares, run
 from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.graph import Graph
+from graphlode.graph.local_counts import in_graph_order
 from graphlode.graph.tables import table
 from graphlode.graph.views import Oriented
-from graphlode.types import MAX_NARROW_VERTICES, AnyArray, Int64Array
+from graphlode.types import AnyArray, Int64Array
 
 if TYPE_CHECKING:
     import pandas
@@ -46,21 +47,8 @@ def _work(view: Mapping[str, AnyArray]) -> Int64Array:
     return ahead[offsets] + offsets
 
 
-def _in_graph_order(value: dict[str, Any], fetch: Callable[[str], AnyArray], *, by: str | None) -> dict[str, Any]:
-    """Counts by rank or by entry of the view become counts by vertex or by edge."""
-    if by == "vertex":
-        counts = np.empty_like(value["counts"])
-        counts[fetch("vertices")] = value["counts"]
-        return value | {"counts": counts}
-    if by == "edge":
-        vertices = fetch("vertices")
-        tails = np.repeat(vertices, np.diff(fetch("offsets")))
-        heads = vertices[fetch("neighbors")]
-        low, high = np.minimum(tails, heads), np.maximum(tails, heads)
-        if vertices.size <= MAX_NARROW_VERTICES:  # one sort of composed keys takes a third of the time
-            return value | {"counts": value["counts"][np.argsort(low.astype(np.int64) << 32 | high)]}
-        return value | {"counts": value["counts"][np.lexsort((high, low))]}
-    return value
+def _finish(value: dict[str, Any], fetch: Callable[[str], AnyArray], *, by: str | None) -> dict[str, Any]:
+    return value if by is None else value | {"counts": in_graph_order(value["counts"], fetch, by)}
 
 
 TRIANGLES = Operation(
@@ -68,7 +56,7 @@ TRIANGLES = Operation(
     view=Oriented(by="degree"),
     unit="vertex",
     combine=_combine,
-    finish=_in_graph_order,
+    finish=_finish,
     work=_work,
     check=_check,
 )
@@ -141,7 +129,7 @@ def count_triangles(
     _check(by=by)
     undirected, notes = as_undirected(graph)
     outcome = run(
-        TRIANGLES, undirected, devices, shares=shares, progress=progress, notes=notes, method="oriented rows", by=by
+        TRIANGLES, undirected, devices, shares=shares, progress=progress, notes=notes, label="oriented rows", by=by
     )
     counts = outcome.value["counts"]
     return TriangleCount(

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-COMMANDS = ("info", "triangles", "cores", "convert", "generate", "devices", "demo")
+COMMANDS = ("info", "triangles", "cliques", "cores", "convert", "generate", "devices", "demo", "bench")
 
 
 def build_app(arguments: Sequence[str] = ()) -> typer.Typer:

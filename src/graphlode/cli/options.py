@@ -52,6 +52,7 @@ Device = Annotated[
     list[str] | None,
     typer.Option("--device", help="cpu, cuda:0, ...; several by commas or by repeating.", show_default="auto"),
 ]
+By = Annotated[Literal["vertex", "edge"] | None, typer.Option("--by", help="Also count at each vertex or edge.")]
 Top = Annotated[int | None, typer.Option("--top", min=0, help="How many of the largest to show.", show_default="10")]
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="Write all values there (.csv, .tsv, .npz or .parquet).")

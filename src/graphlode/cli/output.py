@@ -47,6 +47,8 @@ def check_folder(path: Path) -> None:
 def write_table(path: Path, columns: Mapping[str, AnyArray]) -> None:
     """Columns of equal length into a file whose suffix says how."""
     suffix = path.suffix.lower()
+    if suffix in (".npz", ".parquet"):  # whose integers end at 64 bits: larger ones are written as text
+        columns = {name: column.astype(str) if column.dtype == object else column for name, column in columns.items()}
     if suffix == ".npz":
         np.savez_compressed(path, **columns)  # type: ignore[arg-type]
     elif suffix == ".parquet":

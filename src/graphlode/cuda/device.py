@@ -115,6 +115,15 @@ class CudaDevice:
             found: AnyArray = self.xp.asnumpy(array, stream=self._stream)
             return found
 
+    def get_pinned(self, array: Any) -> AnyArray:
+        """As `get`, at the full speed of the bus, into page-locked memory that goes back to CuPy's pool with the array."""
+        with self.current():
+            memory = self.xp.cuda.alloc_pinned_memory(array.nbytes)
+            found: AnyArray = np.frombuffer(memory, array.dtype, array.size).reshape(array.shape)
+            self.xp.asnumpy(array, stream=self._stream, out=found)
+            self._stream.synchronize()
+            return found
+
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
         def on_device() -> Any:
             with self.current():

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from graphlode.control import Control
+from graphlode.execute.device import Device
 from graphlode.execute.devices import cpu
 from graphlode.execute.wait import wait_all
 
 T = TypeVar("T")
 
 
-def call(work: Callable[[Control], T]) -> T:
-    """Run native work on the CPU's worker thread; Ctrl-C stops it within a fraction of a second."""
+def call(work: Callable[[Control], T], device: Device | None = None) -> T:
+    """Run work on a device's worker thread (None: the CPU's); Ctrl-C stops it within a fraction of a second."""
     control = Control()
-    result: T = wait_all([cpu().submit(lambda: work(control))], control)[0]
+    result: T = wait_all([(device or cpu()).submit(lambda: work(control))], control)[0]
     return result

@@ -1,14 +1,14 @@
 """From what the user writes to device objects: the only place that chooses a device.
 
-`"auto"` is every CUDA device if there is one, else the CPU (or what the setting `devices` says). A name, or a list of
-names in which a name may come twice (two streams of one GPU, two CPU instances that share the threads), is taken as it
-is: an explicit device never falls back to another one.
+`"auto"` is every CUDA device if there is one and the operation has a kernel for it, else the CPU (or what the setting
+`devices` says). A name, or a list of names in which a name may come twice (two streams of one GPU, two CPU instances that
+share the threads), is taken as it is: an explicit device never falls back to another one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -24,9 +24,9 @@ _made: dict[tuple[str, int, int], Device] = {}
 _making = Lock()
 
 
-def resolve(devices: Devices = "auto") -> list[Device]:
-    """The devices that `devices` names; each object is made once and kept."""
-    names = _names(devices)
+def resolve(devices: Devices = "auto", backends: Collection[str] = ("cuda", "cpu")) -> list[Device]:
+    """The devices that `devices` names; each object is made once and kept. "auto" chooses among those of `backends`."""
+    names = _names(devices, backends)
     counts = Counter(names)
     seen: Counter[str] = Counter()
     found = []
@@ -46,15 +46,15 @@ def available() -> list[Device]:
     return [_device(name, 0, 1) for name in (*_cuda_names(), "cpu")]
 
 
-def _names(devices: Devices) -> list[str]:
+def _names(devices: Devices, backends: Collection[str]) -> list[str]:
     names = [part.strip() for part in devices.split(",")] if isinstance(devices, str) else devices
     if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) and name for name in names):
         raise InputError(f"devices must be names out of {', '.join(_KINDS)}, got {devices!r}")
     if list(names) == ["auto"]:
         chosen = settings().devices
         if chosen != "auto":
-            return _names(chosen)
-        return list(_cuda_names()) or ["cpu"]
+            return _names(chosen, backends)
+        return (list(_cuda_names()) if "cuda" in backends else []) or ["cpu"]
     if "auto" in names:
         raise InputError(f'"auto" stands alone, got {devices!r}')
     return [canonical(name) for name in names]

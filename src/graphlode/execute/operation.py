@@ -13,7 +13,7 @@ from graphlode.types import AnyArray, Int64Array
 
 OPERATIONS: dict[str, Operation] = {}  # those whose modules are loaded; `operations` loads all
 BACKENDS = ("reference", "cpu", "cuda")
-_STAGES = ("analytics",)
+_STAGES = ("analytics", "mining")
 
 
 @dataclass(frozen=True)

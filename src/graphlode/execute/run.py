@@ -8,6 +8,7 @@ shares.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -25,6 +26,8 @@ from graphlode.execute.provenance import Provenance
 from graphlode.execute.shares import ShareTable, weights_from
 from graphlode.execute.tasks import TaskQueue, cut_by_work, cut_evenly, whole
 from graphlode.execute.wait import Progress, wait_all
+from graphlode.types import Int64Array
+from graphlode.worker import with_own_threads
 
 Shares = Literal["auto"] | Mapping[str, float]
 
@@ -50,12 +53,18 @@ def run(
     shares: Shares = "auto",
     progress: Progress | None = None,
     notes: tuple[str, ...] = (),
-    method: str = "",
+    label: str = "",
+    control: Control | None = None,
+    aside: bool = False,
     **parameters: Any,
 ) -> Outcome:
-    """Run the operation on the snapshot and combine what the devices return."""
+    """Run the operation on the snapshot and combine what the devices return.
+
+    `control` is for callers who stop the run from another thread. With `aside` the run has threads of its own, and the
+    devices stay free for others meanwhile.
+    """
     started = perf_counter()
-    chosen = resolve(devices)
+    chosen = resolve(devices, operation.kernels)
     if not operation.splits and len(chosen) > 1:
         if devices != "auto":
             raise UnsupportedError(f"{operation.name} runs on one device, got {[d.name for d in chosen]}")
@@ -67,7 +76,9 @@ def run(
     for device in chosen:
         require_memory(operation, device, snapshot, parameters)
 
-    control = Control()
+    control = control or Control()
+    if aside:
+        chosen = [with_own_threads(device) for device in chosen]
     launches = [partial(kernel.launch, control=control, **parameters) for kernel in kernels]
     if len(chosen) == 1:
         finished = _run_alone(operation, chosen[0], snapshot, launches[0], control, progress)
@@ -84,7 +95,7 @@ def run(
             operation=operation.name,
             version=snapshot.version,
             devices=tuple(device.name for device in chosen),
-            method=method,
+            method=label,
             seconds=ended - started,
             steps={"view": finished.view_seconds, "kernel": finished.kernel_seconds, "combine": ended - combining},
             units=_by_name(chosen, finished.units),
@@ -144,7 +155,8 @@ def _run_shared(
     views = wait_all(holds, control)
     viewed = perf_counter()
     num_units = operation.num_units(views[0])
-    queue = _queue(operation, devices, views[0], num_units, shares, control)
+    cuts = _cuts(operation, devices[0], snapshot, views[0], num_units)
+    queue = TaskQueue(cuts, _table(operation, devices, shares), control, steal=shares == "auto")
     busy = [0.0] * len(devices)
 
     def work(i: int) -> Any:
@@ -214,25 +226,28 @@ def require_memory(operation: Operation, device: Device, snapshot: Snapshot, par
         )
 
 
-def _queue(
-    operation: Operation,
-    devices: list[Device],
-    view: Mapping[str, Any],
-    num_units: int,
-    shares: Shares,
-    control: Control,
-) -> TaskQueue:
+def _cuts(
+    operation: Operation, device: Device, snapshot: Snapshot, view: Mapping[str, Any], num_units: int
+) -> Int64Array:
+    """Where the units are cut into pieces of even work. Kept with the snapshot: finding out may take longer than a run."""
     if operation.work is None:
-        cuts = cut_evenly(num_units)
-    else:
-        cuts = cut_by_work(operation.work({name: devices[0].get(array) for name, array in view.items()}))
-    if shares == "auto":
-        rates = [_rates.get((operation.name, device.name)) for device in devices]
-        known = all(rate is not None for rate in rates)
-        weights = [rate or 0.0 for rate in rates] if known else [device.speed for device in devices]
-    else:
-        weights = weights_from(shares, [device.name for device in devices], canonical)
-    return TaskQueue(cuts, ShareTable(weights), control, steal=shares == "auto")
+        return cut_evenly(num_units)
+    key = (f"cuts of {operation.name}", operation.view)
+    if key not in snapshot.held:
+        found: Future[Int64Array] = Future()
+        found.set_result(cut_by_work(operation.work({name: device.get(array) for name, array in view.items()})))
+        snapshot.held[key] = found
+    cuts: Int64Array = snapshot.held[key].result()
+    return cuts
+
+
+def _table(operation: Operation, devices: list[Device], shares: Shares) -> ShareTable:
+    """Who begins with how much: what the user has fixed, else the rates that were seen, else a guess."""
+    if shares != "auto":
+        return ShareTable(weights_from(shares, [device.name for device in devices], canonical))
+    rates = [_rates.get((operation.name, device.name)) for device in devices]
+    known = all(rate is not None for rate in rates)
+    return ShareTable([rate or 0.0 for rate in rates] if known else [device.speed for device in devices])
 
 
 def _remember(operation: Operation, devices: list[Device], slots: list[int], busy: list[float]) -> None:

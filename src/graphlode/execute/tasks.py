@@ -1,13 +1,15 @@
 """Handing out tasks: pieces of a range of units, in the share table's proportions, stolen when a device is idle.
 
-The range is cut into one piece per slot. A device takes its own slots in runs that get shorter towards the end; with
-`steal`, a device that has none left takes from the one that has most. Every unit is handed out exactly once.
+The range is cut into one piece per slot. A device takes its own slots in runs that get shorter towards the end. With
+`steal` the shares are only where it begins: each device first takes a few slots, then runs in proportion to how fast it
+proves to be, and one that has none left takes from the one that has most. Every unit is handed out exactly once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from threading import Lock
+from time import perf_counter
 
 import numpy as np
 
@@ -15,7 +17,8 @@ from graphlode.control import Control
 from graphlode.execute.shares import NUM_SLOTS, ShareTable
 from graphlode.types import Int64Array, Task
 
-_RUNS = 4  # a device takes this part of what it has left at a time
+_RUNS = 4  # a device takes this part of what it has left, or could do of what all have left, at a time
+_PROBE = 16  # slots that a device takes before its rate is known: a slow one must not keep the others waiting
 
 
 def cut_evenly(num_units: int) -> Int64Array:
@@ -40,6 +43,7 @@ class TaskQueue:
         self._lock = Lock()
         self.units_done = [0] * len(self._left)
         self.slots_done = [0] * len(self._left)
+        self._busy = [0.0] * len(self._left)
 
     def tasks(self, device: int) -> Iterator[Task]:
         """The tasks of one device; ends when there is nothing left to take."""
@@ -49,19 +53,33 @@ class TaskQueue:
                 slots = self._take(device)
             if not slots:
                 return
+            started = perf_counter()
             for task in self._ranges(slots):
                 yield task
                 self.units_done[device] += task.end - task.begin
+            self._busy[device] += perf_counter() - started
             self.slots_done[device] += len(slots)
 
     def _take(self, device: int) -> list[int]:
+        count = self._run_length(device)
         mine = self._left[device]
         if not mine and self._steal:
             mine = max(self._left, key=len)
-        count = -(-len(mine) // _RUNS)
         taken = mine[:count]
         del mine[:count]
         return taken
+
+    def _run_length(self, device: int) -> int:
+        """How many slots the device should take now."""
+        own = -(-len(self._left[device]) // _RUNS)
+        if not self._steal:
+            return own
+        rates = [done / busy for done, busy in zip(self.slots_done, self._busy, strict=True) if done]
+        if not self.slots_done[device]:
+            return max(1, min(own, _PROBE))
+        everyone = sum(rates) * len(self._left) / len(rates)  # who has finished nothing yet is taken for average
+        part = self.slots_done[device] / self._busy[device] / everyone
+        return max(1, int(sum(map(len, self._left)) * part / _RUNS))
 
     def _ranges(self, slots: list[int]) -> Iterator[Task]:
         """Neighbouring slots as one range; empty pieces are left out."""

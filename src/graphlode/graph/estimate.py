@@ -83,7 +83,7 @@ def estimate(
     found, functions = _find(operation)
     undirected, _ = as_undirected(graph)
     estimates = []
-    for device in resolve(devices):
+    for device in resolve(devices, found.kernels):
         arguments = _arguments(found, device, functions, parameters)
         needed = memory_needed(found, device, undirected, arguments)
         estimates.append(DeviceEstimate(device.name, needed, memory_free(device)))

@@ -39,3 +39,21 @@ class Oriented:
     def __post_init__(self) -> None:
         if self.by not in get_args(OrderName):
             raise InputError(f"an order is one of {', '.join(get_args(OrderName))}, got {self.by!r}")
+
+
+@dataclass(frozen=True)
+class Roots:
+    """An oriented view with its rows also listed by falling length: where searches below each row begin.
+
+    Beside the arrays of `Oriented`, `roots` are the rows of at least two entries, longest first, ties by row; and
+    `row_counts[d]`, on the host whatever the device, is the number of rows of at least d entries, for d from 0 to one
+    more than the longest.
+    """
+
+    by: OrderName = "degeneracy"
+
+    name = "graph.roots"
+
+    @property
+    def base(self) -> View:
+        return Oriented(self.by)

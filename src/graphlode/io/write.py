@@ -51,11 +51,11 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: Format | None = N
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
     graph = as_graph(graph)
     if kind.format == "npz":
-        with _replacing(target) as part:
+        with replacing(target) as part:
             _write_npz(graph, part)
         return
     if kind.format == "parquet":
-        with _replacing(target) as part:
+        with replacing(target) as part:
             _write_parquet(graph, part)
         return
     if graph.weights is not None and graph.times is not None:
@@ -63,7 +63,7 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: Format | None = N
             f"{target}: {kind.format} files hold one value per edge, this graph has weights and times; npz holds both"
         )
     pieces = _PIECES[kind.format](graph)
-    with named_errors(target), _replacing(target) as part:
+    with named_errors(target), replacing(target) as part:
         call(lambda control: _write_pieces(pieces, part, kind.compression, control))
 
 
@@ -75,7 +75,7 @@ def _write_pieces(pieces: Iterator[bytes], part: Path, compression: Any, control
 
 
 @contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
+def replacing(target: Path) -> Iterator[Path]:
     """A name to write to that takes the place of the target if all goes well and leaves nothing behind if not."""
     if target.exists() and not target.is_file():
         yield target  # a device or a pipe

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
-import typer
 
 from graphlode.analytics.triangles import TriangleCount, count_triangles
 from graphlode.cli.load import load
@@ -13,6 +12,7 @@ from graphlode.cli.numbers import count
 from graphlode.cli.options import (
     DEFAULT_TOP,
     AsJson,
+    By,
     Device,
     Directed,
     File,
@@ -28,8 +28,6 @@ from graphlode.cli.progress import progress_bar
 from graphlode.errors import InputError
 from graphlode.graph.graph import Graph
 from graphlode.types import AnyArray
-
-By = Annotated[Literal["vertex", "edge"] | None, typer.Option("--by", help="Also count at each vertex or edge.")]
 
 
 def triangles(

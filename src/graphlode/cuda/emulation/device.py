@@ -55,6 +55,9 @@ class EmulatedDevice:
     def get(self, array: AnyArray) -> AnyArray:
         return array
 
+    def get_pinned(self, array: AnyArray) -> AnyArray:
+        return array
+
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
         return self._worker.submit(work)
 

@@ -3,10 +3,13 @@
 
 #ifdef GRAPHLODE_EMULATED
 #define DYN_SHARED(T, name) T* const name = reinterpret_cast<T*>(simt::active->dynamic_shared())
+inline void pause_thread(unsigned) {}
 #else
 // The bytes are declared once, whatever T is: two kernels of one source may use them as different types.
 extern __shared__ __align__(16) unsigned char graphlode_dynamic_shared[];
 #define DYN_SHARED(T, name) T* const name = reinterpret_cast<T*>(graphlode_dynamic_shared)
+// Lets a thread that waits for others leave the processor to them for about so many nanoseconds.
+__device__ __forceinline__ void pause_thread(unsigned nanoseconds) { __nanosleep(nanoseconds); }
 #endif
 
 constexpr unsigned full_mask = 0xffffffffu;

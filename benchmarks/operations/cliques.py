@@ -1,0 +1,50 @@
+"""Number of k-cliques, by the method that the case names.
+
+`end_to_end`: the whole call, from the rows, so that ordering is inside; `resident`: the whole call with the ordered view
+there; `kernel`: the search alone, on the device's worker, with launch and read-back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import graphlode as gl
+from benchmarks.case import Case
+from benchmarks.contest import Contender, Contest
+from benchmarks.operations.triangles import forget_views
+from benchmarks.setting import Setting
+
+
+def contest(case: Case, setting: Setting) -> Contest:
+    given = setting.input(case)
+    graph, k, method = given.graph, case.options["k"], case.options.get("method", "auto")
+
+    def run(devices: str) -> gl.CliqueCount:
+        if case.what == "end_to_end":
+            forget_views(graph)
+        return gl.count_cliques(graph, k, method=method, devices=devices)
+
+    fields: dict[str, Any] = {"answer": int, "part": kernel_seconds if case.what == "kernel" else None}
+    contenders = [
+        setting.ours(methods={f"count_cliques({method})": lambda: run(setting.devices)}, **fields),
+        *setting.other_devices(case, run, **fields),
+    ]
+    for peer in setting.peers(case):
+        contenders.append(Contender(peer.name, peer.version, peer.settings, peer.cliques(given, k)))
+    return Contest(contenders, *expected_count(case, setting, k))
+
+
+def expected_count(case: Case, setting: Setting, k: int) -> tuple[int, str]:
+    """The number of k-cliques that every contender must find, and where it is from."""
+    assert case.graph is not None
+    if case.expected == "reference":
+        graph = setting.input(case).graph
+        return gl.count_cliques(graph, k, devices="reference").total, "reference, in this run"
+    if case.expected == "recorded":
+        return setting.inputs.recorded(case.graph, "cliques")[str(k)], "recorded"
+    return int(case.expected), "recorded"
+
+
+def kernel_seconds(result: gl.CliqueCount | gl.AllCliques) -> float:
+    """Launch, search and read-back, as the provenance tells."""
+    return result.provenance.steps["kernel"]

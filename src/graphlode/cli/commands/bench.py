@@ -1,0 +1,142 @@
+"""`graphlode bench`: experiments about the system itself, each with a table, a JSON file and a plot."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from graphlode.cli.load import load
+from graphlode.cli.options import AsJson, Threads, threads_set
+from graphlode.cli.output import write_json
+from graphlode.errors import GraphlodeError, InputError
+from graphlode.execute.devices import resolve
+from graphlode.experiments import experiment as experiment_of
+from graphlode.experiments.counting import check_all
+from graphlode.experiments.record import Setting
+from graphlode.experiments.run import Finished, draw_again, run
+from graphlode.experiments.subjects import Subject, generate, is_generated, short_name
+
+Experiment = Literal["cliques-runtime", "cliques-ablation", "cliques-lanes", "cliques-sensitivity", "cliques-scaling"]
+_GRAPHS = ["jazz", "email-Eu-core"]
+
+
+def bench(
+    experiment: Annotated[
+        Experiment, typer.Argument(metavar="EXPERIMENT", help=f"One of {', '.join(Experiment.__args__)}.")
+    ],
+    graphs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[GRAPHS]...",
+            help="Files, bundled graphs, or rmat:SCALE:EDGES[:SEED].",
+            show_default=" ".join(_GRAPHS),
+        ),
+    ] = None,
+    device: Annotated[str, typer.Option("--device", help="cpu, cuda:0, cuda-emulated, ...")] = "auto",
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            "-k", metavar="SIZES", help="Clique sizes, such as 4-8 or 5,7.", show_default="as the experiment needs"
+        ),
+    ] = None,
+    limit: Annotated[float, typer.Option("--limit", min=0.01, help="Seconds that one cell may take.")] = 60.0,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Samples per cell.")] = 5,
+    expected: Annotated[
+        Path | None, typer.Option("--expected", metavar="FILE", help="Known counts as JSON: {graph: {k: count}}.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where JSON and plots go.")] = Path("bench-output"),
+    redraw: Annotated[
+        Path | None,
+        typer.Option(
+            "--redraw", metavar="FILE", help="Show and draw the JSON file of an earlier run; measure nothing."
+        ),
+    ] = None,
+    commit: Annotated[
+        str | None, typer.Option("--commit", metavar="HASH", help="The commit of a copy without git.")
+    ] = None,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run an experiment: time by method, ablation, active lanes, sensitivity or scaling of clique counting."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out}: this is a file, but results go to a folder")
+    if redraw is not None:
+        finished = draw_again(experiment, redraw, out)
+    else:
+        known = _known_counts(expected)
+        with threads_set(threads):
+            setting = Setting(
+                device=resolve(device)[0].name,
+                sizes=experiment_of(experiment).SIZES if sizes is None else _sizes(sizes),
+                limit=limit,
+                repeats=repeats,
+                say=(lambda text: None) if as_json else _say,
+                commit=commit,
+            )
+            finished = run(experiment, graphs or _GRAPHS, lambda name: _subject(name, known), setting, out)
+    if as_json:
+        write_json({"command": "bench", "files": _files(finished)} | finished.document)
+    else:
+        _show(experiment, finished)
+    check_all(finished.document["cells"])
+    for name, reason in finished.document["failed"].items():
+        raise BenchError(f"{name} could not be measured: {reason.splitlines()[0]}")
+
+
+class BenchError(GraphlodeError):
+    """A graph of an experiment could not be measured to the end; the rest is in the files."""
+
+
+def _subject(name: str, known: dict[str, dict[int, int]]) -> Subject:
+    graph = generate(name) if is_generated(name) else load(name, quiet=True).graph
+    short = short_name(name)
+    return Subject(short, graph.undirected(), known.get(short, {}))
+
+
+def _sizes(text: str) -> list[int]:
+    """4-8 or 4,6,8 or both."""
+    found: set[int] = set()
+    for part in text.split(","):
+        low, dash, high = part.strip().partition("-")
+        if not low.isdecimal() or (dash and not high.isdecimal()):
+            raise InputError(f"-k takes sizes such as 4-8 or 5,7, got {text!r}")
+        found |= set(range(int(low), int(high if dash else low) + 1))
+    if not found or min(found) < 3:
+        raise InputError(f"-k takes sizes of at least 3, got {text!r}")
+    return sorted(found)
+
+
+def _known_counts(file: Path | None) -> dict[str, dict[int, int]]:
+    if file is None:
+        return {}
+    try:
+        document = json.loads(file.read_text("utf-8"))
+        by_graph = document.get("graphs", document)
+        return {name: {int(k): int(count) for k, count in counts.items()} for name, counts in by_graph.items()}
+    except (ValueError, AttributeError) as error:
+        raise InputError(f"{file}: known counts are JSON such as {{graph: {{k: count}}}}: {error}") from None
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def _files(finished: Finished) -> list[str]:
+    return [str(file) for file in (finished.file, *finished.plots)]
+
+
+def _show(name: str, finished: Finished) -> None:
+    from graphlode.cli.screen import Screen
+
+    screen = Screen()
+    for table in experiment_of(name).tables(finished.document):
+        screen.listing(table.title, table.columns, table.rows, words=table.words)
+    for note in finished.document["notes"]:
+        screen.line(note)
+    for file in _files(finished):
+        screen.line(f"written to {file}")

@@ -1,0 +1,181 @@
+"""`graphlode cliques`: how many of each size, at each vertex or edge, and the cliques themselves."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from graphlode.cli.load import Loaded, load
+from graphlode.cli.numbers import count, duration
+from graphlode.cli.options import (
+    DEFAULT_TOP,
+    AsJson,
+    By,
+    Device,
+    Directed,
+    File,
+    Format,
+    Out,
+    Threads,
+    Top,
+    devices_of,
+    threads_set,
+)
+from graphlode.cli.output import check_folder, check_out, write_json, write_table
+from graphlode.cli.progress import progress_bar
+from graphlode.errors import InputError
+from graphlode.execute.devices import Devices
+from graphlode.graph.graph import Graph
+from graphlode.io.cliques import check_clique_file, write_cliques
+from graphlode.mining.clique_lists import list_cliques
+from graphlode.mining.clique_plan import Method
+from graphlode.mining.cliques import CliqueCount, count_cliques
+from graphlode.types import AnyArray
+
+Sizes = Annotated[str, typer.Option("-k", "--size", metavar="K", help="A size, several (3,5,8) or a range (4-8).")]
+ListTo = Annotated[
+    Path | None,
+    typer.Option("--list", metavar="FILE", help="Write the cliques of the size there (.parquet, .csv or .npz)."),
+]
+How = Annotated[Method, typer.Option("--method", help="How to count.")]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Draw the counts over k (.png, .svg or .pdf).")
+]
+
+
+def cliques(
+    file: File,
+    size: Sizes,
+    by: By = None,
+    top: Top = None,
+    out: Out = None,
+    list_to: ListTo = None,
+    plot: Plot = None,
+    method: How = "auto",
+    device: Device = None,
+    directed: Directed = None,
+    format: Format = None,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count k-cliques exactly, and list them."""
+    sizes = parse_sizes(size)
+    if by is None and (top is not None or out is not None):
+        raise InputError("--top and --out need --by vertex or --by edge")
+    check_out(out)
+    if list_to is not None:
+        if len(sizes) > 1:
+            raise InputError(f"--list writes cliques of one size, got -k {size}")
+        check_clique_file(list_to)
+    if plot is not None:
+        _check_plot(plot)
+    devices = devices_of(device)
+    with threads_set(threads):
+        loaded = load(file, format=format, directed=directed, quiet=as_json)
+        results = []
+        for k in sizes:
+            with progress_bar(f"counting cliques of {k} vertices", quiet=as_json) as progress:
+                results.append(count_cliques(loaded.graph, k, by=by, method=method, devices=devices, progress=progress))
+        listed = None if list_to is None else _list(loaded, sizes[0], list_to, devices, as_json)
+    document: dict[str, Any] = {
+        "command": "cliques",
+        "graph": loaded.facts(),
+        "counts": {str(result.k): result.total for result in results},
+    }
+    if by is not None:
+        columns = _columns(loaded.graph, results)
+        document |= {"by": by, "top": _largest(columns, DEFAULT_TOP if top is None else top)}
+        if out is not None:
+            write_table(out, columns)
+            document["out"] = str(out)
+    if listed is not None:
+        document["list"] = {"file": str(list_to), "cliques": listed}
+    if plot is not None:
+        from graphlode.cli.plots import draw_clique_counts
+
+        draw_clique_counts(plot, loaded.name, {result.k: result.total for result in results})
+        document["plot"] = str(plot)
+    document["runs"] = {str(result.k): result.provenance.to_dict() for result in results}
+    document["provenance"] = results[-1].provenance.to_dict()
+    if as_json:
+        write_json(document)
+    else:
+        _show(document, results)
+
+
+def parse_sizes(text: str) -> list[int]:
+    """The sizes that a text such as `5`, `4-8` or `3,5,7-9` names, ascending."""
+    sizes: set[int] = set()
+    for part in text.split(","):
+        found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+        if not 1 <= first <= last:
+            raise InputError(f"-k takes a size of at least 1, several (3,5,8) or a range (4-8), got {text!r}")
+        sizes.update(range(first, last + 1))
+    return sorted(sizes)
+
+
+def _check_plot(path: Path) -> None:
+    from graphlode.cli.plots import check_plot
+
+    check_folder(path)
+    check_plot(path)
+
+
+def _list(loaded: Loaded, k: int, path: Path, devices: Devices, quiet: bool) -> int:
+    with progress_bar("listing cliques", quiet=quiet) as progress:
+        batches = list_cliques(loaded.graph, k, devices=devices, progress=progress)
+        return write_cliques(batches, k, path)
+
+
+def _columns(graph: Graph, results: list[CliqueCount]) -> dict[str, AnyArray]:
+    """One row per vertex or edge: what it is, and a column per size."""
+    columns: dict[str, AnyArray] = {}
+    for result in results:
+        if result.by_vertex is not None:
+            columns |= {"vertex": graph.ids, f"k{result.k}": result.by_vertex}
+        elif result.by_edge is not None:
+            edges = graph.undirected().edges()
+            columns |= {"u": edges[:, 0], "v": edges[:, 1], f"k{result.k}": result.by_edge}
+    return columns
+
+
+def _largest(columns: dict[str, AnyArray], top: int) -> list[dict[str, int]]:
+    """The rows in most cliques of the largest size that any row is in, most first, ties in the order of the graph."""
+    counts = [column for name, column in columns.items() if name.startswith("k")]
+    key = next((column for column in reversed(counts) if column.any()), counts[-1])
+    rows = np.argsort(-key, kind="stable")[:top].tolist()
+    return [{name: int(column[row]) for name, column in columns.items()} for row in rows]
+
+
+def _show(document: dict[str, Any], results: list[CliqueCount]) -> None:
+    from graphlode.cli.screen import Screen, how
+
+    screen = Screen()
+    graph = document["graph"]
+    facts = [("vertices", count(graph["num_vertices"])), ("edges", count(graph["num_edges"]))]
+    facts += [(what, str(document[what])) for what in ("out", "plot") if what in document]
+    if "list" in document:
+        facts.append(("listed", f"{count(document['list']['cliques'])} cliques to {document['list']['file']}"))
+    if len(results) == 1:
+        facts.append(("counted in", how(results[0].provenance)))
+    screen.facts(graph["name"], facts)
+    lines = [
+        [
+            str(r.k),
+            count(r.total),
+            duration(r.provenance.seconds),
+            r.provenance.method,
+            " + ".join(r.provenance.devices),
+        ]
+        for r in results
+    ]
+    screen.listing("cliques", ["k", "cliques", "time", "method", "device"], lines)
+    if document.get("top"):
+        names = list(document["top"][0])
+        shown = [[count(v) if name.startswith("k") else str(v) for name, v in row.items()] for row in document["top"]]
+        screen.listing(f"in most cliques, by {document['by']}", names, shown)

@@ -1,0 +1,555 @@
+// clique_pivot_grid.cuh - a grid of warps that count below all roots of a batch, from the heaviest to the lightest.
+//
+// A root of up to narrow_degree neighbors is one warp's. A larger one needs more shared memory than a warp has: its
+// matrix lies in the block's `region`, and the warps of the block take its first branches, each when it is free. No
+// warp waits for another of its block: the one that finds the region empty fills it, the last to leave gives it
+// back. A warp that finds no root looks for branches in the queue, and waits a while for some to come. It may as well
+// leave at once: who gives work away always looks for work again, so nothing is left behind.
+#pragma once
+#include "clique_pivot.cuh"
+#include "status.cuh"
+
+constexpr int pivot_warps = 8;
+
+// 64-bit words first, in the order that clique_pivot.py knows.
+struct pivot_work {
+  status_word status;
+  unsigned long long total[2];
+  unsigned long long nodes;
+  unsigned long long large_drawn, small_drawn;
+  queue_state queue;
+};
+
+// What a launch counts, and how it behaves.
+struct pivot_job {
+  long long first, middle, last;  // slots: large roots, then small ones
+  long long begin, end;           // the entries of the task: of a row that is only partly in it, these edges alone
+  long long drawn_alone;          // small roots that are drawn one at a time; then per_draw at a time
+  int per_draw;
+  unsigned patience;  // looks at an empty queue before a warp leaves
+};
+
+// The matrix of a large root and its first branches: those of its own node, those of the node in which its pivot is
+// passed, and so on, until a node needs no branches or there are max_levels of such nodes.
+template <int MaxWords>
+struct pivot_region {
+  static constexpr int stride = 32 * MaxWords + 1;
+  static constexpr int max_levels = 32;
+  static constexpr int place_bits = 10;
+
+  unsigned state;  // warps at work << 16 | branches not taken; 0: the region is free
+  unsigned slot;
+  int root_words;
+  int first_place;  // 0 or more: the branches are the edges to the neighbors from this place on
+  int branches;     // in the list; if there is one more, it is the node `last`
+  pivot_node last;
+  unsigned last_set[MaxWords];
+  int pivots[max_levels];
+  unsigned rest[max_levels][MaxWords], apart[max_levels][MaxWords];
+  unsigned short list[32 * MaxWords];  // level << place_bits | place: no place is listed twice
+  unsigned matrix[MaxWords * stride];
+};
+
+// Searches below at most narrow_degree neighbors of a root, a set that lies in memory, on the matrix among them.
+template <class Leaves>
+__device__ __forceinline__ void search_members(pivot_search<Leaves>& search, const clique_root& root,
+                                               const unsigned* set, const pivot_node& node, int bottom) {
+  const bool single = node.size <= 32;
+  unsigned short* places = single ? search.space.single_places : search.space.narrow_places;
+  int listed = 0;
+  for (int w = 0; w < root.words; ++w) {
+    const unsigned word = set[w];
+    if (word >> lane_id() & 1u) places[listed + votes_below(word)] = static_cast<unsigned short>(32 * w + lane_id());
+    listed += __popc(word);
+  }
+  __syncwarp();
+  cut_out(
+      places, node.size, [&](int v, int w) { return root.rows[static_cast<long long>(v) * root.words + w]; },
+      single ? search.space.single : search.space.narrow, single ? single_stride : narrow_stride);
+  if (single) {
+    search.template search<1>(search.space.single, single_stride, places, first_members(node.size), node, bottom);
+  } else {
+    search.search_narrow(node, bottom);
+  }
+}
+
+// The places of a root that are in the task.
+struct place_range {
+  int first, last;
+};
+__device__ __forceinline__ place_range places_in_task(const clique_root& root, const pivot_job& job) {
+  const long long first = job.begin - root.begin, last = job.end - root.begin;
+  return {first < 0 ? 0 : static_cast<int>(first), last > root.degree ? root.degree : static_cast<int>(last)};
+}
+
+// A root with more neighbors than shared memory has bits for. Its own rows are searched where they are until a branch
+// has at most narrow_degree candidates. `memory`: the candidates, a list of them, then frames; all of it global.
+template <class Leaves>
+struct long_search {
+  pivot_search<Leaves>& search;
+  const clique_root& root;
+  unsigned* memory;
+
+  __device__ __forceinline__ unsigned* set() const { return memory; }
+  __device__ __forceinline__ unsigned short* list() const {
+    return reinterpret_cast<unsigned short*>(memory + root.words);
+  }
+  __device__ __forceinline__ int frame_words() const { return 2 * root.words + frame_header_words; }
+  __device__ __forceinline__ int bottom(int level) const { return 17 * root.words + level * frame_words(); }
+  __device__ __forceinline__ const unsigned* row(int place) const {
+    return root.rows + static_cast<long long>(place) * root.words;
+  }
+
+  // Everything below the root (place -1), or below the edge to one neighbor.
+  __device__ __noinline__ void run(int place) {
+    const int words = root.words, lane = lane_id(), held_below = place < 0 ? 1 : 2;
+    for (int w = lane; w < words; w += 32) {
+      const int left = root.degree - 32 * w;
+      set()[w] = place >= 0 ? row(place)[w] & bits_above(place, w) : left >= 32 ? ~0u : (1u << left) - 1u;
+    }
+    __syncwarp();
+    pivot_node node{held_below, 0, 0};
+    for (int level = 0;;) {
+      int size = 0, pivot = 0;
+      for (int w = lane; w < words; w += 32) size += __popc(set()[w]);
+      node.size = warp_sum(size);
+      if (!search.is_plain(node)) {
+        if (node.size <= narrow_degree) {
+          search_members(search, root, set(), node, bottom(level));
+        } else if (evaluate(node, pivot)) {
+          unsigned* frame = memory + bottom(level++);
+          for (int w = lane; w < words; w += 32) {
+            const unsigned own = w == pivot >> 5 ? 1u << (pivot & 31) : 0u;
+            frame[frame_header_words + w] = set()[w];
+            frame[frame_header_words + words + w] = set()[w] & ~row(pivot)[w] & ~own;
+          }
+          if (lane == 0) {
+            frame[0] = static_cast<unsigned>(pivot);
+            frame[1] = static_cast<unsigned>(node.pivots);
+          }
+          __syncwarp();
+        }
+      }
+      if (level == 0) return;
+      take_branch(level, node);
+      node.held = held_below + level;
+    }
+  }
+
+  // As pivot_search::evaluate, for more candidates than its packed sums hold.
+  __device__ __forceinline__ bool evaluate(pivot_node& node, int& pivot) {
+    ++search.nodes;
+    const int lane = lane_id(), size = node.size, words = root.words;
+    unsigned* const marks = search.space.marks;
+    int listed = 0;
+    for (int w = 0; w < words; ++w) {
+      const unsigned word = set()[w];
+      if (word >> lane & 1u) list()[listed + votes_below(word)] = static_cast<unsigned short>(32 * w + lane);
+      listed += __popc(word);
+    }
+    for (int w = lane; w < words; w += 32) marks[w] = 0;
+    __syncwarp();
+    unsigned long long ends = 0;
+    unsigned best = 0;
+    int passed = 0;
+    for (int i = lane; i < size; i += 32) {
+      const int v = list()[i];
+      int degree = 0;
+      for (int w = 0; w < words; ++w) degree += __popc(set()[w] & row(v)[w]);
+      ends += static_cast<unsigned>(degree);
+      if (degree == size - 1) {
+        ++passed;
+        atomicOr(&marks[v >> 5], 1u << (v & 31));
+      } else {
+        best = max(best, static_cast<unsigned>(degree) << 16 | static_cast<unsigned>(v));
+      }
+    }
+    __syncwarp();
+    ends = warp_sum(ends);
+    passed = warp_sum(passed);
+    best = __reduce_max_sync(full_mask, best);
+    const int others = size - passed;
+    if (others == 0) {
+      search.leaf(node.held, node.pivots + size, 1);
+      return false;
+    }
+    if (!Leaves::all_sizes && search.k - node.held == 2) {
+      search.leaf(node.held, node.pivots, 1);
+      search.leaf(node.held + 1, node.pivots, static_cast<unsigned>(size));
+      search.leaf(node.held + 2, 0, ends / 2);
+      return false;
+    }
+    node.pivots += passed;
+    node.size = others;
+    if (static_cast<int>(best >> 16) == passed) {  // the others are adjacent to no other
+      search.leaf(node.held, node.pivots, 1);
+      search.leaf(node.held + 1, node.pivots, static_cast<unsigned>(others));
+      return false;
+    }
+    pivot = static_cast<int>(best & 0xffffu);
+    for (int w = lane; w < words; w += 32) set()[w] &= ~marks[w];
+    __syncwarp();
+    return true;
+  }
+
+  // The next branch of the highest frame into set(); the pivot's is the last and takes the frame off the stack.
+  __device__ __forceinline__ void take_branch(int& level, pivot_node& node) {
+    const int words = root.words, lane = lane_id();
+    unsigned* frame = memory + bottom(level - 1);
+    unsigned *rest = frame + frame_header_words, *apart = rest + words;
+    node.pivots = static_cast<int>(frame[1]);
+    int place = -1;
+    for (int first = 0; first < words && place < 0; first += 32) {
+      const unsigned word = first + lane < words ? apart[first + lane] : 0;
+      const unsigned filled = __ballot_sync(full_mask, word != 0);
+      if (filled == 0) continue;
+      const int at = __ffs(static_cast<int>(filled)) - 1;
+      place = 32 * (first + at) + __ffs(static_cast<int>(__shfl_sync(full_mask, word, at))) - 1;
+    }
+    const bool is_pivot = place < 0;
+    if (is_pivot) place = static_cast<int>(frame[0]);
+    __syncwarp();
+    if (lane == 0) {
+      rest[place >> 5] &= ~(1u << (place & 31));
+      apart[place >> 5] &= ~(1u << (place & 31));
+    }
+    __syncwarp();
+    for (int w = lane; w < words; w += 32) set()[w] = is_pivot ? rest[w] : rest[w] & row(place)[w];
+    __syncwarp();
+    if (is_pivot) {
+      ++node.pivots;
+      --level;
+    }
+  }
+};
+
+template <class Vertex, class Leaves>
+struct pivot_warp {
+  pivot_search<Leaves>& search;
+  const clique_rows<Vertex>& rows;
+  const pivot_job& job;
+  pivot_work* work;
+
+  // ---- small roots and branches from the queue
+
+  __device__ __forceinline__ void begin_root(long long slot, const clique_root& root) {
+    search.slot = static_cast<unsigned>(slot - job.first);
+    search.root_words = root.words;
+  }
+
+  // Up to 32 roots: lane i looks up where the i-th lies, so that the warp waits once for all of them.
+  __device__ __forceinline__ void take_small_roots(long long begin, int count) {
+    clique_root mine{0, 0, 0, 0, nullptr};
+    if (lane_id() < count) mine = rows.at(begin + lane_id());
+    for (int i = 0; i < count; ++i) {
+      clique_root root;
+      root.begin = __shfl_sync(full_mask, mine.begin, i);
+      root.degree = __shfl_sync(full_mask, mine.degree, i);
+      root.words = words_for(root.degree);
+      root.rows = rows.slab + __shfl_sync(full_mask, static_cast<long long>(mine.rows - rows.slab), i);
+      take_small_root(begin + i, root);
+    }
+  }
+
+  __device__ __forceinline__ void take_small_root(long long slot, const clique_root& root) {
+    begin_root(slot, root);
+    const place_range places = places_in_task(root, job);
+    unsigned* matrix = root.degree <= 32 ? search.space.single : search.space.narrow;
+    const int stride = root.degree <= 32 ? single_stride : narrow_stride;
+    __syncwarp();
+    copy_root(root, matrix, stride);
+    if (places.last - places.first == root.degree) {
+      search_small(matrix, root, first_members(root.degree), pivot_node{1, 0, root.degree});
+      return;
+    }
+    for (int place = places.first; place < places.last; ++place) {
+      const int lane = lane_id();
+      const unsigned set = lane < root.words ? matrix[lane * stride + place] & bits_above(place, lane) : 0;
+      search_small(matrix, root, set, pivot_node{2, 0, warp_sum(__popc(set))});
+    }
+  }
+
+  __device__ __forceinline__ void search_small(const unsigned* matrix, const clique_root& root, unsigned set,
+                                               pivot_node node) {
+    if (root.degree <= 32) {
+      search.template search<1>(matrix, single_stride, nullptr, set, node, 0);
+    } else if (root.degree <= 64) {
+      search.template search<2>(matrix, narrow_stride, nullptr, set, node, 0);
+    } else {
+      search.template search<narrow_words>(matrix, narrow_stride, nullptr, set, node, 0);
+    }
+  }
+
+  // A branch that another warp gave away. False if none came; true, too, if `interrupt` said that there is other work.
+  template <class Interrupt>
+  __device__ __forceinline__ bool take_from_queue(unsigned patience, Interrupt interrupt) {
+    unsigned header = 0;
+    __syncwarp();
+    const task_outcome there = search.queue.take(patience, interrupt, [&](int i, unsigned word) {
+      if (i < task_header_words) header = word;
+      if (i >= task_header_words) search.space.marks[i - task_header_words] = word;
+    });
+    if (there != task_taken) return there == task_interrupted;
+    __syncwarp();
+    const long long slot = job.first + __shfl_sync(full_mask, header, 0);
+    pivot_node node{static_cast<int>(__shfl_sync(full_mask, header, 1)),
+                    static_cast<int>(__shfl_sync(full_mask, header, 2)), 0};
+    const clique_root root = rows.at(slot);
+    begin_root(slot, root);
+    int size = 0;
+    for (int w = lane_id(); w < root.words; w += 32) size += __popc(search.space.marks[w]);
+    node.size = warp_sum(size);
+    if (!search.is_plain(node)) search_members(search, root, search.space.marks, node, 0);
+    return true;
+  }
+
+  // ---- large roots
+
+  // Fills a free region with the next large root. False if the region is taken or no large root is left.
+  template <int MaxWords>
+  __device__ __forceinline__ bool fill_region(pivot_region<MaxWords>& region) {
+    int mine = 0;
+    long long slot = 0;
+    if (lane_id() == 0) {
+      mine = atomicCAS(&region.state, 0u, 1u << 16) == 0u;
+      if (mine) {
+        slot = job.first + static_cast<long long>(atomicAdd(&work->large_drawn, 1ull));
+        if (slot >= job.middle) {
+          mine = 0;
+          atomicExch(&region.state, no_more_roots);
+        }
+      }
+    }
+    if (!__shfl_sync(full_mask, mine, 0)) return false;
+    slot = __shfl_sync(full_mask, slot, 0);
+    const clique_root root = rows.at(slot);
+    begin_root(slot, root);
+    for (int v = lane_id(); v < root.degree; v += 32) {
+      for (int w = 0; w < root.words; ++w) region.matrix[w * region.stride + v] = root.rows[v * root.words + w];
+    }
+    __syncwarp();
+    const place_range places = places_in_task(root, job);
+    int branches = places.last - places.first;
+    const bool whole = branches == root.degree;
+    if (lane_id() == 0) {
+      region.slot = search.slot;
+      region.root_words = root.words;
+      region.first_place = whole ? -1 : places.first;
+    }
+    if (whole) branches = split_root(region, root);
+    __threadfence_block();  // all of it must be in sight before the first branch can be taken
+    __syncwarp();
+    if (lane_id() == 0 && branches > 0) atomicAdd(&region.state, static_cast<unsigned>(branches));
+    while (take_branch(region)) {
+    }
+    leave(region);
+    return true;
+  }
+
+  // Evaluates the root's node and those in which its pivots are passed, and lists their branches. Returns how many.
+  template <int MaxWords>
+  __device__ __forceinline__ int split_root(pivot_region<MaxWords>& region, const clique_root& root) {
+    const int lane = lane_id();
+    unsigned set[MaxWords];
+    unsigned mine = first_members(root.degree);
+    pivot_node node{1, 0, root.degree};
+    int branches = 0;
+    for (int level = 0;; ++level) {
+#pragma unroll
+      for (int w = 0; w < MaxWords; ++w) set[w] = __shfl_sync(full_mask, mine, w);
+      if (search.is_plain(node)) break;
+      if (level == region.max_levels) {
+        if (lane < MaxWords) region.last_set[lane] = mine;
+        if (lane == 0) {
+          region.last = node;
+          region.branches = branches;
+        }
+        return branches + 1;
+      }
+      int pivot = 0;
+      if (!search.template evaluate<MaxWords>(region.matrix, region.stride, set, node, pivot)) break;
+      mine = 0;
+#pragma unroll
+      for (int w = 0; w < MaxWords; ++w) {
+        if (lane == w) mine = set[w];
+      }
+      unsigned apart = 0;
+      if (lane < MaxWords) {
+        apart = mine & ~region.matrix[lane * region.stride + pivot];
+        if (lane == pivot >> 5) apart &= ~(1u << (pivot & 31));
+        region.rest[level][lane] = mine;
+        region.apart[level][lane] = apart;
+      }
+      if (lane == 0) region.pivots[level] = node.pivots;
+      const int listed = list_members(apart, MaxWords, region.list + branches);
+      for (int i = lane; i < listed; i += 32) {
+        region.list[branches + i] |= static_cast<unsigned short>(level << region.place_bits);
+      }
+      branches += listed;
+      mine &= ~apart;
+      if (lane == pivot >> 5) mine &= ~(1u << (pivot & 31));
+      ++node.pivots;
+      node.size -= listed + 1;
+    }
+    if (lane == 0) region.branches = branches;
+    return branches;
+  }
+
+  // Takes one branch of the root in the region and searches it. False if there is none.
+  template <int MaxWords>
+  __device__ __forceinline__ bool take_branch(pivot_region<MaxWords>& region) {
+    const int lane = lane_id();
+    int taken = -1;
+    if (lane == 0) {
+      for (unsigned seen = load_fresh(&region.state); (seen & 0xffffu) != 0;) {
+        const unsigned now = atomicCAS(&region.state, seen, seen + (1u << 16) - 1);
+        if (now == seen) {
+          taken = static_cast<int>(seen & 0xffffu) - 1;
+          break;
+        }
+        seen = now;
+      }
+    }
+    taken = __shfl_sync(full_mask, taken, 0);
+    if (taken < 0) return false;
+    __threadfence_block();
+    search.slot = region.slot;
+    search.root_words = region.root_words;
+    unsigned set = 0;
+    pivot_node node{2, 0, 0};
+    if (region.first_place >= 0) {
+      const int place = region.first_place + taken;
+      if (lane < region.root_words) set = region.matrix[lane * region.stride + place] & bits_above(place, lane);
+    } else if (taken == region.branches) {
+      node = region.last;
+      if (lane < MaxWords) set = region.last_set[lane];
+    } else {
+      const int level = region.list[taken] >> region.place_bits;
+      const int place = region.list[taken] & ((1 << region.place_bits) - 1);
+      if (lane < MaxWords) {  // earlier branches have left the candidates
+        const unsigned gone = region.apart[level][lane] & ~bits_above(place, lane);
+        set = region.rest[level][lane] & ~gone & region.matrix[lane * region.stride + place];
+      }
+      node.pivots = region.pivots[level];
+    }
+    node.size = warp_sum(__popc(set));
+    if (!search.is_plain(node)) {
+      search.template search<MaxWords>(region.matrix, region.stride, nullptr, set, node, 0);
+    }
+    leave(region);
+    return true;
+  }
+
+  template <int MaxWords>
+  __device__ __forceinline__ void leave(pivot_region<MaxWords>& region) {
+    __threadfence_block();
+    __syncwarp();
+    if (lane_id() == 0) atomicSub(&region.state, 1u << 16);
+  }
+
+  template <int MaxWords>
+  __device__ __forceinline__ static bool has_work(const pivot_region<MaxWords>& region) {
+    const unsigned state = load_fresh(&region.state);
+    return state == 0 || (state & 0xffffu) != 0;
+  }
+
+  // Branches of the next large root are not far when there is none just now.
+  template <int MaxWords>
+  __device__ __forceinline__ bool wait_for_region(const pivot_region<MaxWords>& region) const {
+    int found = 0;
+    if (lane_id() == 0) {
+      for (unsigned look = 0; look < min(job.patience, looks_at_region); ++look) {
+        found = has_work(region) ? 1 : 0;
+        if (found || load_fresh(&region.state) == no_more_roots) break;
+        pause_thread(100);
+      }
+    }
+    return __shfl_sync(full_mask, found, 0) != 0;
+  }
+
+  // ---- the life of a warp
+
+  // Heavy roots are drawn one by one, lighter ones several at a time. False if there are none.
+  __device__ __forceinline__ bool draw_small_roots() {
+    const long long ticket = warp_draw(&work->small_drawn, 1);
+    const long long heavy = min(job.drawn_alone, job.last - job.middle);
+    const long long first = ticket < heavy ? ticket : heavy + (ticket - heavy) * job.per_draw;
+    if (job.middle + first >= job.last) return false;
+    const long long count =
+        ticket < heavy ? 1 : min(static_cast<long long>(job.per_draw), job.last - job.middle - first);
+    take_small_roots(job.middle + first, static_cast<int>(count));
+    return true;
+  }
+
+  // Roots of any length, one at a time, with sets in global memory.
+  __device__ __forceinline__ void take_long_root(long long slot) {
+    const clique_root root = rows.at(slot);
+    begin_root(slot, root);
+    const place_range places = places_in_task(root, job);
+    long_search<Leaves> below{search, root, search.space.overflow};
+    if (places.last - places.first == root.degree) {
+      below.run(-1);
+      return;
+    }
+    for (int place = places.first; place < places.last; ++place) below.run(place);
+  }
+
+  __device__ __forceinline__ void run_long() {
+    while (!search.leaving()) {
+      const long long slot = job.first + warp_draw(&work->large_drawn, 1);
+      if (slot < job.last) {
+        take_long_root(slot);
+      } else if (!take_from_queue(job.patience, [] { return false; })) {
+        return;
+      }
+    }
+    search.queue.stop_work();
+  }
+
+  template <int MaxWords>
+  __device__ __forceinline__ void run(pivot_region<MaxWords>* region) {
+    for (;;) {
+      if (search.leaving()) break;
+      if constexpr (MaxWords > narrow_words) {
+        if (fill_region(*region) || take_branch(*region)) continue;
+      }
+      if (draw_small_roots()) continue;
+      if constexpr (MaxWords > narrow_words) {
+        if (wait_for_region(*region)) continue;
+        if (!take_from_queue(job.patience, [&] { return has_work(*region); })) return;
+      } else {
+        if (!take_from_queue(job.patience, [] { return false; })) return;
+      }
+    }
+    search.queue.stop_work();
+  }
+
+  static constexpr unsigned no_more_roots = 0xffff0000u;
+  static constexpr unsigned looks_at_region = 256;
+};
+
+// The whole life of a thread of the grid. Dynamic shared memory: the region if there are large roots, then a space per
+// warp.
+template <int MaxWords, class Vertex, class Leaves>
+__device__ __forceinline__ void count_by_pivoting(unsigned* shared, pivot_search<Leaves>& search,
+                                                  const clique_rows<Vertex>& rows, const pivot_job& job,
+                                                  pivot_work* work) {
+  if (threadIdx.x == 0) atomicAdd(&work->queue.busy, static_cast<unsigned>(pivot_warps));
+  pivot_warp<Vertex, Leaves> warp{search, rows, job, work};
+  if constexpr (MaxWords == 0) {
+    __syncthreads();
+    warp.run_long();
+  } else {
+    auto* region = reinterpret_cast<pivot_region<MaxWords>*>(shared);
+    if (MaxWords > narrow_words && threadIdx.x == 0) region->state = 0;
+    __syncthreads();
+    warp.template run<MaxWords>(region);
+  }
+  if (lane_id() == 0) atomicAdd(&work->nodes, static_cast<unsigned long long>(search.nodes));
+  search.leaves.flush(work->total);
+}
+
+template <int MaxWords>
+__device__ constexpr int region_words() {
+  return MaxWords > narrow_words ? static_cast<int>((sizeof(pivot_region<MaxWords>) + 15) / 16 * 4) : 0;
+}

@@ -1,0 +1,11 @@
+// clock.cuh - a clock that kernels can read, for measured specialisations.
+#pragma once
+#include "platform.cuh"
+
+// Ticks of the multiprocessor's clock; under emulation nanoseconds. Only differences on one thread mean something.
+#ifdef GRAPHLODE_EMULATED
+#include <chrono>
+inline long long clock_ticks() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+#else
+__device__ __forceinline__ long long clock_ticks() { return clock64(); }
+#endif

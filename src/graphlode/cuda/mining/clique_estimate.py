@@ -1,0 +1,19 @@
+"""What counting cliques would take on a CUDA device, kept with the snapshot like any other view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphlode.control import Control
+from graphlode.cuda.interface import KernelDevice
+from graphlode.cuda.mining.cliques import estimate
+
+
+def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: Control) -> dict[str, Any]:
+    return estimate(device, base, control=control, k=view.k, by=view.by)
+
+
+def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:
+    """The sample takes less than the search that follows it."""
+    return 0

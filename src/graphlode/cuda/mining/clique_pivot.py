@@ -1,0 +1,279 @@
+"""Counting by pivoting on a CUDA device: the launches behind mining/cliques.cu and mining/all_cliques.cu.
+
+A task becomes roots, roots become batches whose bit rows fit the device, and each batch is counted by one launch, or two
+if some of its roots have more neighbors than shared memory has bits for. A launch ends by itself when its warps have
+spent their budgets; the driver hears a stop then, and launches again until no work is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from graphlode.control import Control
+from graphlode.counts import binomials
+from graphlode.cuda.compiler import KernelSource
+from graphlode.cuda.interface import KernelDevice, raise_fault, vertex_define
+from graphlode.cuda.mining.clique_rows import CliqueRoots, CliqueRows, batches, build_rows, rows_memory, select_roots
+from graphlode.errors import UnsupportedError
+from graphlode.types import AnyArray, Task
+
+MAX_WORDS = (0, 4, 8, 12, 16)
+"""Words of the widest bit row that a kernel is compiled for; 0: any, in global memory."""
+
+# As in clique_pivot*.cuh.
+_WARPS = 8
+_NARROW_WORDS, _NARROW_DEGREE, _NARROW_STRIDE, _SINGLE_STRIDE = 4, 128, 129, 32
+_MOST_PAIRS = 39
+_LEVELS = 32
+_TASK_HEADER, _FRAME_HEADER, _LIST_WORDS = 3, 2, 16
+_WORK_WORDS, _TOTAL, _NODES, _LARGE, _SMALL, _QUEUE = 9, 2, 4, 5, 6, 7
+_BLOCKS = {0: 3, 4: 4, 8: 4, 12: 3, 16: 3}  # per multiprocessor, as __launch_bounds__ says
+_RESERVED_SHARED_BYTES = 1024  # of every block, by the hardware
+
+# How launches behave; see pivot_search in clique_pivot.cuh. Measured on an H200.
+CUT_OUT_FROM = 4
+GIVE_WHEN = 1
+NODES_PER_LAUNCH = 1 << 17  # of a warp: a fifth of a second or so
+PATIENCE = 1 << 16
+QUEUE_RECORDS = 1 << 17
+_STACK_WORDS = 160
+_MOST_LEAF_COPIES, _LEAF_CELLS = 64, 1 << 21
+_LONGEST = 0xFFFF
+
+
+@dataclass(frozen=True)
+class PivotKernel:
+    """A kernel of one of the two sources, and what it makes of leaves."""
+
+    source: KernelSource
+    defines: Mapping[str, str]
+    as_leaves: bool
+
+
+@dataclass
+class PivotCount:
+    """What the searches of a call have found so far."""
+
+    total: int = 0
+    leaves: list[AnyArray] = field(default_factory=list)  # of each launch, [h][p]
+    nodes: int = 0
+    given: int = 0  # branches that went from one warp to another
+    complete: bool = True
+
+
+def count_task(
+    device: KernelDevice,
+    view: Mapping[str, Any],
+    task: Task,
+    kernel: PivotKernel,
+    found: PivotCount,
+    *,
+    k: int,
+    shortest: int,
+    control: Control,
+) -> None:
+    """Adds the cliques of a task below roots with at least `shortest` neighbors."""
+    count_roots(
+        device, view, select_roots(device, view, task, shortest=shortest), task, kernel, found, k=k, control=control
+    )
+
+
+def count_roots(
+    device: KernelDevice,
+    view: Mapping[str, Any],
+    roots: CliqueRoots,
+    task: Task,
+    kernel: PivotKernel,
+    found: PivotCount,
+    *,
+    k: int,
+    control: Control,
+    most_launches: int | None = None,
+) -> None:
+    """Adds the cliques below roots; with `most_launches` per batch it may not get to the end, and says so."""
+    if roots.longest > _LONGEST:
+        raise UnsupportedError(
+            f"CUDA devices search rows of up to {_LONGEST} neighbors, this graph has {roots.longest}; devices='cpu' has no such limit"
+        )
+    for batch in batches(roots):
+        control.check()
+        rows = build_rows(device, view, roots, batch)
+        for slots in _classes(roots, batch):
+            search = _Search(device, roots, rows, slots, k)
+            search.run(kernel, task, vertex_define(view["neighbors"].dtype), found, control, most_launches)
+
+
+def pivot_memory(device: KernelDevice, shape: Mapping[str, int], *, leaves: bool) -> int:
+    """Bytes beside the view: bit rows, the queue, stacks that do not fit shared memory, tables of leaves."""
+    longest = int((2 * shape["num_edges"]) ** 0.5) + 1
+    record = 4 * (_TASK_HEADER + -(-longest // 32))
+    warps = _WARPS * max(_BLOCKS.values()) * device.num_multiprocessors
+    stacks = 4 * warps * 64 * (2 * MAX_WORDS[-1] + _FRAME_HEADER)
+    return rows_memory(shape) + QUEUE_RECORDS * (record + 4) + stacks + (8 * _LEAF_CELLS if leaves else 0)
+
+
+def _classes(roots: CliqueRoots, batch: Task) -> Iterator[Task]:
+    """A batch cut where roots become short enough for shared memory."""
+    cut = min(max(_longer_than(roots, 32 * MAX_WORDS[-1]), batch.begin), batch.end)
+    yield from (Task(begin, end) for begin, end in pairwise((batch.begin, cut, batch.end)) if begin < end)
+
+
+def _longer_than(roots: CliqueRoots, degree: int) -> int:
+    return int(roots.row_counts[degree + 1]) if degree + 1 < len(roots.row_counts) else 0
+
+
+class _Search:
+    """The shape of a launch over some slots of a batch, and its repetitions."""
+
+    def __init__(self, device: KernelDevice, roots: CliqueRoots, rows: CliqueRows, slots: Task, k: int) -> None:
+        self.device, self.rows, self.slots, self.k = device, rows, slots, k
+        self.degree = roots.longest_in(slots)
+        self.set_words = -(-self.degree // 32)
+        self.max_words = next((words for words in MAX_WORDS[1:] if words >= self.set_words), 0)
+        self.space_degree = 32 * max(self.max_words, self.set_words)
+        self.middle = slots.begin if self.max_words else slots.end
+        if self.max_words > _NARROW_WORDS:
+            self.middle = min(max(_longer_than(roots, _NARROW_DEGREE), slots.begin), slots.end)
+
+        frame_words = 2 * self.space_degree // 32 + _FRAME_HEADER
+        stack_words = min(k, self.degree // 2 + 2) * frame_words
+        self.stack_words = min(stack_words, _STACK_WORDS)
+        self.overflow_words = stack_words if stack_words > _STACK_WORDS else 0
+        if self.max_words == 0:
+            self.overflow_words = stack_words + (1 + _LIST_WORDS) * self.set_words
+        space_words = _space_words(self.space_degree, self.stack_words)
+        self.shared_bytes = 4 * (_region_words(self.max_words) + _WARPS * space_words)
+
+    @property
+    def large(self) -> int:
+        return self.middle - self.slots.begin
+
+    @property
+    def small(self) -> int:
+        return self.slots.end - self.middle
+
+    def grid(self) -> int:
+        """As many blocks as are resident: those without a root of their own help others."""
+        per_multiprocessor = self.device.max_shared_bytes // (self.shared_bytes + _RESERVED_SHARED_BYTES)
+        resident = self.device.num_multiprocessors * max(1, min(_BLOCKS[self.max_words], per_multiprocessor))
+        helped = 64 if self.k > 3 else 1
+        return max(1, min(resident, helped * (self.large + -(-self.small // _WARPS))))
+
+    def run(
+        self,
+        kernel: PivotKernel,
+        task: Task,
+        vertex: str,
+        found: PivotCount,
+        control: Control,
+        most_launches: int | None,
+    ) -> None:
+        device, grid, capacity = self.device, self.grid(), QUEUE_RECORDS
+        stride = _TASK_HEADER + self.set_words
+        buffer = device.zeros(_WORK_WORDS + capacity // 2, np.int64)
+        work, flags = buffer[:_WORK_WORDS], buffer[_WORK_WORDS:].view(np.uint32)
+        records = device.empty((capacity, stride), np.uint32)
+        overflow = device.empty(max(1, grid * _WARPS * self.overflow_words), np.uint32)
+        table, width, copies = self._table(kernel.as_leaves)
+        per_draw = max(1, min(32, self.small // (4 * _WARPS * grid)))
+        drawn_alone = 4 * _WARPS * grid
+        slots = (self.slots.begin, self.middle, self.slots.end, task.begin, task.end, drawn_alone)
+        arguments = (
+            *self.rows.arguments,
+            *(np.int64(value) for value in slots),
+            *(np.int32(value) for value in (self.k, self.space_degree, per_draw, CUT_OUT_FROM, GIVE_WHEN)),
+            *(np.uint32(value) for value in (NODES_PER_LAUNCH, patience(device))),
+            *(np.int32(value) for value in (self.stack_words, self.overflow_words)),
+            overflow,
+            device.asarray(_matchings()),
+            table,
+            np.int32(width),
+            np.int32(copies),
+            flags,
+            records,
+            np.uint32(capacity),
+            np.int32(stride),
+            work,
+        )
+        kernels = device.load(kernel.source, VERTEX_T=vertex, MAX_WORDS=str(self.max_words), **kernel.defines)
+        launches = 0
+        while True:
+            kernels.launch(kernel.source.entries[0], grid, 32 * _WARPS, arguments, self.shared_bytes)
+            launches += 1
+            now = device.get(work)
+            raise_fault(now, kernel.source.stem, device.name)
+            takers, givers = (int(value) for value in now[_QUEUE : _QUEUE + 1].view(np.uint32))
+            draws = min(self.small, drawn_alone) + -(-max(0, self.small - drawn_alone) // per_draw)
+            if now[_LARGE] >= self.large and now[_SMALL] >= draws and takers >= givers:
+                break
+            if launches == most_launches:
+                found.complete = False
+                break
+            control.check()
+            _start_new_list(device, work, flags, records, takers, givers)
+        self.rows.check(device.get(self.rows.work), kernel.source.stem, device.name)
+        found.nodes += int(now[_NODES])
+        found.given += givers
+        if kernel.as_leaves:
+            found.leaves.append(device.get(table.sum(axis=0)))
+        else:
+            low, high = now[_TOTAL : _TOTAL + 2].view(np.uint64).tolist()
+            found.total += low + (high << 64)
+
+    def _table(self, as_leaves: bool) -> tuple[Any, int, int]:
+        """Where leaves are counted, or the binomials to sum them by; the width of a row; the number of tables."""
+        if as_leaves:
+            width = self.degree + 1
+            copies = max(1, min(_MOST_LEAF_COPIES, _LEAF_CELLS // (width * (self.k + 1))))
+            return self.device.zeros((copies, self.k + 1, width), np.uint64), width, copies
+        most = -(-self.degree // 64) * 64
+        return self.device.asarray(_binomials(most, self.k)), most, 1
+
+
+def patience(device: KernelDevice) -> int:
+    """How often a warp without work looks for some. Emulated blocks must not wait: the one waited for may be next."""
+    return 0 if device.xp is np else PATIENCE
+
+
+def _start_new_list(device: KernelDevice, work: Any, flags: Any, records: Any, takers: int, givers: int) -> None:
+    """Moves the records that nobody has taken to the front of the queue's list, and makes the rest of it free."""
+    left = max(0, givers - takers)
+    records[:left] = records[takers:givers].copy()
+    flags[:] = 0
+    flags[:left] = 1
+    work[_QUEUE:] = device.asarray(np.array([0, left, 0, 0], np.uint32).view(np.int64))
+
+
+@lru_cache(maxsize=64)
+def _binomials(most: int, k: int) -> AnyArray:
+    return binomials(most, k, 2)
+
+
+@lru_cache
+def _matchings() -> AnyArray:
+    """C(m, j) 2^j: choices of j of m pairs, one end of each."""
+    side = range(_MOST_PAIRS + 1)
+    return np.array([[comb(m, j) << j for j in side] for m in side], np.uint64)
+
+
+def _region_words(max_words: int) -> int:
+    """32-bit words of pivot_region<max_words>, in whole 16 bytes."""
+    if max_words <= _NARROW_WORDS:
+        return 0
+    levels = _LEVELS * (1 + 2 * max_words)
+    words = 8 + max_words + levels + 16 * max_words + max_words * (32 * max_words + 1)
+    return -(-words // 4) * 4
+
+
+def _space_words(degree: int, stack_words: int) -> int:
+    """32-bit words of a warp_space."""
+    words = -(-degree // 32)
+    narrow = _NARROW_WORDS * _NARROW_STRIDE
+    return narrow + _SINGLE_STRIDE + words + stack_words + 16 * words + _NARROW_DEGREE // 2 + _SINGLE_STRIDE // 2

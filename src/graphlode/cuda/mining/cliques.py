@@ -1,0 +1,155 @@
+"""Drives mining/cliques.cu, which counts k-cliques by pivoting; methods that enumerate have drivers of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from graphlode.control import Control
+from graphlode.counts import bound_of_rows, total_of_leaves
+from graphlode.cuda.compiler import KernelSource
+from graphlode.cuda.interface import KernelDevice
+from graphlode.cuda.mining import clique_enumerate, clique_pivot_by
+from graphlode.cuda.mining.clique_pivot import (
+    MAX_WORDS,
+    PivotCount,
+    PivotKernel,
+    count_roots,
+    count_task,
+    pivot_memory,
+)
+from graphlode.cuda.mining.clique_rows import CliqueRoots
+from graphlode.types import Task
+
+OPERATION = "mining.cliques"
+SOURCE = KernelSource(
+    "mining/cliques",
+    ("clique_pivot",),
+    {
+        "VERTEX_T": ("int", "long long"),
+        "MAX_WORDS": tuple(str(words) for words in MAX_WORDS),
+        "SUM": ("SUM_128", "SUM_LEAVES"),
+    },
+)
+_SUM_LIMIT = 1 << 128
+
+# What the estimate reckons with, measured on an H200: seconds per node of the pivoting search, per root, per launch; and
+# seconds per (k - 2)-clique that is enumerated, for each word of a bit row, and at least.
+PIVOT_NODE_SECONDS, ROOT_SECONDS, LAUNCH_SECONDS = 8e-9, 8e-10, 1e-4
+ENUMERATED_SECONDS, ENUMERATED_WORD_SECONDS = 4e-11, 2e-11
+
+# Roots are sampled in strata: the heaviest 1/64, those up to 1/8, and the rest; so many of each.
+_STRATA = (0.0, 1 / 64, 1 / 8, 1.0)
+_SAMPLED_PER_STRATUM = 64
+_UNFINISHED = 10  # what a search that was cut short would have taken, in what it did take
+
+
+def launch(
+    device: KernelDevice,
+    view: Mapping[str, Any],
+    tasks: Iterator[Task],
+    *,
+    control: Control,
+    k: int,
+    by: Literal["vertex", "edge"] | None,
+    method: str,
+) -> dict[str, Any]:
+    """k-cliques whose lowest edge is in the tasks' entries of an oriented view: their number, and counts by rank or entry."""
+    if method != "pivot":
+        return clique_enumerate.launch(device, view, tasks, control=control, k=k, by=by, method=method)
+    if by is not None:
+        return clique_pivot_by.launch(device, view, tasks, control=control, k=k, by=by)
+    kernel, found = _kernel(view, k), PivotCount()
+    for task in tasks:
+        count_task(device, view, task, kernel, found, k=k, shortest=k - 1, control=control)
+        control.advance(task.end - task.begin)
+    return {"total": _total(found, k), "counts": None}
+
+
+def memory(
+    device: KernelDevice, shape: Mapping[str, int], *, k: int, by: Literal["vertex", "edge"] | None, method: str
+) -> int:
+    """Bytes beside the view; for "auto" those of the method that needs more."""
+    needed = []
+    if method in ("pivot", "auto"):
+        by_pivoting = pivot_memory(device, shape, leaves=True)
+        needed.append(by_pivoting if by is None else clique_pivot_by.memory(device, shape, k=k, by=by))
+    if method != "pivot":
+        enumerating = "enumerate" if method == "auto" else method
+        needed.append(clique_enumerate.memory(device, shape, k=k, by=by, method=enumerating))
+    return max(needed)
+
+
+def estimate(
+    device: KernelDevice,
+    view: Mapping[str, Any],
+    *,
+    control: Control,
+    k: int,
+    by: Literal["vertex", "edge"] | None,
+) -> dict[str, Any]:
+    """Seconds that each method would take on this device, from the nodes that a sample of roots has.
+
+    Enumeration visits the (k - 2)-cliques below a root, and pivoting counts these quickly, too.
+    """
+    row_counts = view["row_counts"]
+    num_roots = int(row_counts[k - 1]) if k - 1 < len(row_counts) else 0
+    if num_roots == 0:
+        return {"pivot": LAUNCH_SECONDS, "enumerate": LAUNCH_SECONDS, "sampled": 0, "why": "no root is long enough"}
+    nodes = enumerated = 0.0
+    sampled, complete = 0, True
+    for slots, scale in _sample(num_roots):
+        roots = _roots_at(device, view, slots)
+        for size in (k, k - 2):
+            found = PivotCount()
+            if size >= 3:
+                everything = Task(0, len(view["neighbors"]))
+                kernel = _kernel(view, size)
+                count_roots(device, view, roots, everything, kernel, found, k=size, control=control, most_launches=1)
+            else:
+                found.total = int(roots.row_counts[1:].sum()) if size == 2 else len(slots)
+            unfinished = 1 if found.complete else _UNFINISHED
+            if size == k:
+                nodes += scale * unfinished * found.nodes
+                complete &= found.complete
+            else:
+                enumerated += scale * unfinished * _total(found, size)
+        sampled += len(slots)
+    words = -(-(len(row_counts) - 2) // 32)
+    return {
+        "pivot": LAUNCH_SECONDS + ROOT_SECONDS * num_roots + PIVOT_NODE_SECONDS * nodes,
+        "enumerate": LAUNCH_SECONDS
+        + ROOT_SECONDS * num_roots
+        + (ENUMERATED_SECONDS + ENUMERATED_WORD_SECONDS * words) * enumerated,
+        "sampled": sampled,
+        "why": f"{sampled} of {num_roots} roots searched" + ("" if complete else ", some of them not to the end"),
+    }
+
+
+def _kernel(view: Mapping[str, Any], k: int) -> PivotKernel:
+    """Sums where no count can leave 128 bits, else leaves."""
+    as_leaves = bound_of_rows(view["row_counts"], k) >= _SUM_LIMIT
+    return PivotKernel(SOURCE, {"SUM": "SUM_LEAVES" if as_leaves else "SUM_128"}, as_leaves)
+
+
+def _total(found: PivotCount, k: int) -> int:
+    return found.total + sum(total_of_leaves(leaves, k) for leaves in found.leaves)
+
+
+def _sample(num_roots: int) -> Iterator[tuple[list[int], float]]:
+    """Slots of each stratum of roots, and how many roots each of them stands for."""
+    bounds = sorted({round(part * num_roots) for part in _STRATA})
+    for begin, end in zip(bounds, bounds[1:], strict=False):
+        count = min(_SAMPLED_PER_STRATUM, end - begin)
+        slots = np.linspace(begin, end - 1, count).astype(np.int64).tolist()
+        yield slots, (end - begin) / count
+
+
+def _roots_at(device: KernelDevice, view: Mapping[str, Any], slots: list[int]) -> CliqueRoots:
+    """The roots in some slots of a view, in the same order."""
+    row_counts = view["row_counts"]
+    lengths = np.searchsorted(-row_counts, -np.array(slots)) - 1
+    counts = np.append(np.bincount(lengths, minlength=1)[::-1].cumsum()[::-1], 0)
+    return CliqueRoots(view["roots"][device.asarray(np.array(slots))], counts, len(slots))

@@ -1,0 +1,24 @@
+"""Experiments: questions about the system that take a table and a plot to answer. `graphlode bench NAME` runs one.
+
+Each file is one experiment with the same four parts: `SIZES`, the clique sizes it looks at unless told; `measure`, which
+fills a record cell by cell; `tables`, what a reader wants to see of the record; and `figure`, its picture. Tables and
+pictures are made from the record alone, so a JSON file from another machine can be drawn here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+EXPERIMENTS = {
+    "cliques-runtime": "runtime",
+    "cliques-ablation": "ablation",
+    "cliques-lanes": "lanes",
+    "cliques-sensitivity": "sensitivity",
+    "cliques-scaling": "scaling",
+}
+
+
+def experiment(name: str) -> Any:
+    """The module of an experiment."""
+    return import_module(f"graphlode.experiments.{EXPERIMENTS[name]}")

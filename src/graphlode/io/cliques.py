@@ -1,0 +1,127 @@
+"""Lists of cliques into files, batch by batch: a list of any length takes the memory of a few batches."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryFile
+
+import numpy as np
+
+from graphlode.errors import InputError
+from graphlode.io.parquet import arrow_parquet
+from graphlode.io.write import replacing
+from graphlode.types import AnyArray, Int64Array
+
+_ROWS = 1 << 17  # per row group or piece of text; smaller batches are gathered
+_COPY_BYTES = 1 << 22
+
+
+def write_cliques(batches: Iterable[AnyArray], k: int, path: str | os.PathLike[str]) -> int:
+    """Write batches of cliques, as `list_cliques` gives them, to a file; returns how many there were.
+
+    By suffix: `.parquet` and `.csv` have the columns v1 .. vk and a row per clique, `.npz` an array `cliques` of that
+    shape. An existing file is replaced once all is written; if anything goes wrong, it is left as it was.
+
+    Raises InputError for another suffix or a batch of another shape, UnsupportedError for Parquet without pyarrow.
+
+    >>> import graphlode as gl, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "triangles.csv"
+    >>> write_cliques(gl.list_cliques(gl.complete(4), 3), 3, path)
+    4
+    >>> path.read_text().splitlines()[0]
+    'v1,v2,v3'
+    """
+    target = check_clique_file(path)
+    with replacing(target) as part:
+        return _WRITERS[target.suffix.lower()](_gathered(batches, k), k, part)
+
+
+def check_clique_file(path: str | os.PathLike[str]) -> Path:
+    """The path, if cliques can be written there: for those who would rather know before they search."""
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix not in _WRITERS:
+        raise InputError(f"{target}: cliques are written as {', '.join(_WRITERS)}, got {suffix or 'no suffix'!r}")
+    if suffix == ".parquet":
+        arrow_parquet()
+    if target.is_dir():
+        raise InputError(f"{target}: this is a directory, not a file")
+    if not target.parent.is_dir():  # otherwise the name that is written to first would be blamed
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
+    return target
+
+
+def columns_of(k: int) -> list[str]:
+    """The names of the columns of a file of k-cliques."""
+    return [f"v{place}" for place in range(1, k + 1)]
+
+
+def _gathered(batches: Iterable[AnyArray], k: int) -> Iterator[Int64Array]:
+    """The same rows in arrays of a good size for files."""
+    waiting: list[AnyArray] = []
+    rows = 0
+    for batch in batches:
+        if batch.ndim != 2 or batch.shape[1] != k or batch.dtype.kind not in "iu":
+            raise InputError(f"batches are arrays of integers with {k} columns, got {batch.dtype}{list(batch.shape)}")
+        waiting.append(batch)
+        rows += len(batch)
+        if rows >= _ROWS:
+            yield np.concatenate(waiting, dtype=np.int64)
+            waiting, rows = [], 0
+    if rows:
+        yield np.concatenate(waiting, dtype=np.int64)
+
+
+def _write_csv(batches: Iterator[Int64Array], k: int, part: Path) -> int:
+    total = 0
+    line = ",".join(["%d"] * k) + "\n"
+    with open(part, "w", encoding="ascii", newline="") as file:
+        file.write(",".join(columns_of(k)) + "\n")
+        for batch in batches:
+            file.write(line * len(batch) % tuple(batch.ravel().tolist()))
+            total += len(batch)
+    return total
+
+
+def _write_parquet(batches: Iterator[Int64Array], k: int, part: Path) -> int:
+    parquet = arrow_parquet()
+    import pyarrow
+
+    total = 0
+    schema = pyarrow.schema([(name, pyarrow.int64()) for name in columns_of(k)])
+    with parquet.ParquetWriter(part, schema, compression="zstd") as file:
+        for batch in batches:
+            columns = [pyarrow.array(np.ascontiguousarray(batch[:, place])) for place in range(k)]
+            file.write_batch(pyarrow.record_batch(columns, schema=schema))
+            total += len(batch)
+    return total
+
+
+def _write_npz(batches: Iterator[Int64Array], k: int, part: Path) -> int:
+    """The array's header names its length, which is known last: the rows wait in a file that has no name."""
+    total = 0
+    with TemporaryFile(dir=part.parent) as rows:
+        for batch in batches:
+            rows.write(batch.astype("<i8", copy=False).data)
+            total += len(batch)
+        rows.seek(0)
+        with (
+            zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive,
+            archive.open("cliques.npy", "w", force_zip64=True) as member,
+        ):
+            header = {"descr": "<i8", "fortran_order": False, "shape": (total, k)}
+            np.lib.format.write_array_header_1_0(member, header)
+            shutil.copyfileobj(rows, member, _COPY_BYTES)
+    return total
+
+
+_WRITERS: dict[str, Callable[[Iterator[Int64Array], int, Path], int]] = {
+    ".parquet": _write_parquet,
+    ".csv": _write_csv,
+    ".npz": _write_npz,
+}

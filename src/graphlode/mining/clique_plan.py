@@ -1,0 +1,115 @@
+"""Where and how to count cliques: devices and method, chosen from what a sample of roots takes on each device.
+
+Pivoting counts whole families of cliques at once and wins by orders of magnitude where cliques overlap; on dense graphs
+of little overlap its tree is larger than the number of cliques, and enumeration wins. Which holds can only be seen by
+looking: each device's kernels search below a sample of roots and extrapolate (`mining.clique_estimate`). An estimate is
+a view: made once per snapshot and device, then found again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graphlode.config import settings
+from graphlode.errors import UnsupportedError
+from graphlode.execute import call
+from graphlode.execute.device import Device, View, hold
+from graphlode.execute.devices import Devices, available, resolve
+from graphlode.graph.graph import Graph
+from graphlode.graph.views import Roots
+
+Method = Literal["auto", "pivot", "enumerate", "set", "bitmap", "warp", "thread"]
+
+# A count of at most so many seconds stays where it was first estimated: nothing is gained by asking further.
+QUICK = 0.05
+
+# A device joins if it is at most so many times slower than the fastest: below that it costs more than it brings.
+WORTH_JOINING = 8.0
+
+# Graphs of fewer edges are looked at on the CPU first, larger ones on a CUDA device if there is one.
+FEW_EDGES = 1 << 18
+
+
+@dataclass(frozen=True)
+class CliqueEstimate:
+    """Seconds that each method would take on a device: {"pivot": .., "enumerate": .., "sampled": .., "why": ..}."""
+
+    k: int
+    by: str | None
+
+    name = "mining.clique_estimate"
+    base = Roots(by="degeneracy")
+
+
+@dataclass(frozen=True)
+class Plan:
+    devices: Devices
+    method: str
+    notes: tuple[str, ...] = ()
+
+
+def plan_cliques(graph: Graph, k: int, by: str | None, method: Method, devices: Devices) -> Plan:
+    """The devices and the method to use; what the user has fixed is not touched."""
+    free = devices == "auto" and settings().devices == "auto" and len(available()) > 1
+    if method != "auto" and not free:
+        return Plan(devices, method)
+    if not free:
+        times = {device.name: _estimate(device, graph, k, by) for device in resolve(devices)}
+        chosen, why = choose_method(times)
+        return Plan(devices, chosen, (f"method auto: {why}",))
+
+    candidates = available()
+    on_cpu_first = graph.num_edges < FEW_EDGES
+    first, *others = sorted(candidates, key=lambda device: (device.backend == "cpu") != on_cpu_first)
+    times = {first.name: _estimate(first, graph, k, by)}
+    if _seconds(times[first.name], method) > QUICK:
+        times |= {device.name: _estimate(device, graph, k, by) for device in others}
+    names = choose_devices({name: _seconds(estimate, method) for name, estimate in times.items()})
+    chosen, why = choose_method({name: times[name] for name in names}) if method == "auto" else (method, "as asked")
+    return Plan(names, chosen, (f"devices auto: {', '.join(names)}; method {chosen}: {why}",))
+
+
+def choose_devices(seconds: Mapping[str, float]) -> list[str]:
+    """The fastest device, and every other that is not much slower; fastest first."""
+    best = min(seconds.values())
+    chosen = [name for name, time in seconds.items() if time <= WORTH_JOINING * best or time == best]
+    return sorted(chosen, key=lambda name: seconds[name])
+
+
+def choose_method(times: Mapping[str, Mapping[str, Any] | None]) -> tuple[str, str]:
+    """The method that all these devices together finish first, and why."""
+    known = [estimate for estimate in times.values() if estimate is not None]
+    if not known:
+        return "pivot", "no estimate on this device"
+    pivot, enumerate_ = (together([estimate[method] for estimate in known]) for method in ("pivot", "enumerate"))
+    method = "pivot" if pivot <= enumerate_ else "enumerate"
+    sampled = sum(int(estimate["sampled"]) for estimate in known)
+    return method, (
+        f"about {pivot:.2g} s by pivoting, {enumerate_:.2g} s by enumeration "
+        f"({known[0]['why'] or f'from {sampled} roots'})"
+    )
+
+
+def together(seconds: list[float]) -> float:
+    """Time of devices that share the work, each going at its own rate."""
+    return 0.0 if min(seconds) <= 0 else 1 / sum(1 / s for s in seconds)
+
+
+def _estimate(device: Device, graph: Graph, k: int, by: str | None) -> Mapping[str, Any] | None:
+    view: View = CliqueEstimate(k, by)
+    try:
+        found: Mapping[str, Any] = call(lambda control: hold(device, graph, view, control), device)
+    except UnsupportedError:
+        return None
+    return found
+
+
+def _seconds(estimate: Mapping[str, Any] | None, method: str) -> float:
+    """What the device would take with this method; the baselines cost about what enumeration does."""
+    if estimate is None:
+        return float("inf")
+    if method == "auto":
+        return float(min(estimate["pivot"], estimate["enumerate"]))
+    return float(estimate["pivot" if method == "pivot" else "enumerate"])

@@ -1,0 +1,104 @@
+"""`graphlode bench`: JSON, tables, pictures, and what happens when something goes wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from graphlode.cli.commands.bench import Experiment
+from graphlode.experiments import EXPERIMENTS, experiment
+
+QUICK = ("--repeats", 1, "--limit", 20)
+
+
+def test_the_command_knows_every_experiment() -> None:
+    assert list(get_args(Experiment)) == list(EXPERIMENTS)
+    for name in EXPERIMENTS:
+        assert experiment(name).SIZES and experiment(name).TITLE
+
+
+def test_runtime_measures_verifies_and_draws(graphlode: Any, tmp_path: Path) -> None:
+    options = ("-k", "3,4-5", "--device", "reference", "--out", tmp_path, *QUICK)
+    found = graphlode("bench", "cliques-runtime", "karate", "rmat:5:60:2", *options, "--json").json
+    assert found["command"] == "bench" and found["experiment"] == "cliques-runtime"
+    assert [graph["name"] for graph in found["graphs"]] == ["karate", "rmat:5:60:2"]
+    assert found["sizes"] == [3, 4, 5] and found["failed"] == {}
+    karate = [cell for cell in found["cells"] if cell["graph"] == "karate"]
+    assert {(cell["k"], cell["answer"]) for cell in karate} == {(3, 45), (4, 11), (5, 2)}
+    assert all(cell["status"] == "done" and cell["verified_by"] and cell["seconds"] for cell in found["cells"])
+    files = [Path(file) for file in found["files"]]
+    assert [file.name for file in files] == [f"cliques-runtime{end}" for end in (".json", ".png", ".svg")]
+    assert all(file.stat().st_size > 1000 for file in files)
+    written = json.loads(files[0].read_text("utf-8"))
+    assert written["cells"] == found["cells"]
+
+
+def test_a_table_is_shown_and_progress_goes_to_stderr(graphlode: Any, tmp_path: Path) -> None:
+    shown = graphlode("bench", "cliques-runtime", "karate", "-k", 4, "--device", "reference", "--out", tmp_path, *QUICK)
+    assert shown.status == 0
+    assert "pivot, reference" in shown.out and "k = 4" in shown.out and "cliques-runtime.png" in shown.out
+    assert "karate k=4 pivot reference: done" in shown.err
+
+
+def test_an_earlier_run_is_drawn_again_without_measuring(graphlode: Any, tmp_path: Path) -> None:
+    options = ("-k", 4, "--device", "reference", "--out", tmp_path, *QUICK)
+    first = graphlode("bench", "cliques-runtime", "karate", *options, "--json").json
+    again = tmp_path / "again"
+    redraw = ("--redraw", tmp_path / "cliques-runtime.json", "--out", again)
+    assert graphlode("bench", "cliques-runtime", *redraw, "--json").json["cells"] == first["cells"]
+    assert sorted(file.suffix for file in again.iterdir()) == [".png", ".svg"]
+    assert "is of the experiment cliques-runtime" in graphlode("bench", "cliques-lanes", *redraw).error
+
+
+def test_known_counts_are_compared_with(graphlode: Any, tmp_path: Path) -> None:
+    (tmp_path / "known.json").write_text('{"graphs": {"karate": {"4": 12}}}')
+    shown = graphlode(
+        "bench", "cliques-runtime", "karate", "-k", 4, "--device", "reference",
+        "--expected", tmp_path / "known.json", "--out", tmp_path, *QUICK,
+    )  # fmt: skip
+    assert shown.status == 2
+    assert (
+        "3 cells have a wrong answer; the first: karate, k = 4, pivot on reference: answered 11, known is 12"
+        in shown.err
+    )
+
+
+def test_what_goes_wrong_with_one_graph_does_not_touch_the_others(graphlode: Any, tmp_path: Path) -> None:
+    options = ("-k", 3, "--device", "reference", "--out", tmp_path, *QUICK)
+    shown = graphlode("bench", "cliques-runtime", "no-such-graph", "karate", *options)
+    assert shown.status == 2 and "no-such-graph could not be measured" in shown.err
+    written = json.loads((tmp_path / "cliques-runtime.json").read_text("utf-8"))
+    assert list(written["failed"]) == ["no-such-graph"]
+    assert {cell["graph"] for cell in written["cells"]} == {"karate"}
+
+
+def test_without_matplotlib_the_json_is_still_written(
+    graphlode: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    options = ("-k", 3, "--device", "reference", "--out", tmp_path, *QUICK)
+    found = graphlode("bench", "cliques-runtime", "karate", *options, "--json").json
+    assert [Path(file).name for file in found["files"]] == ["cliques-runtime.json"]
+    assert found["notes"] == ["plots need matplotlib: pip install graphlode[plot]"]
+
+
+@pytest.mark.parametrize("name", ["cliques-ablation", "cliques-lanes", "cliques-sensitivity"])
+def test_experiments_that_look_inside_cuda_kernels_say_so_elsewhere(graphlode: Any, tmp_path: Path, name: str) -> None:
+    shown = graphlode("bench", name, "karate", "--device", "cpu", "--out", tmp_path)
+    assert shown.status == 2 and "use cuda:0 or cuda-emulated" in shown.err
+
+
+@pytest.mark.parametrize("sizes", ["x", "2-4", "5-", "", "7-5"])
+def test_sizes_that_mean_nothing_are_refused(graphlode: Any, tmp_path: Path, sizes: str) -> None:
+    shown = graphlode("bench", "cliques-runtime", "karate", "-k", sizes, "--out", tmp_path)
+    assert "-k takes sizes" in shown.error
+
+
+def test_an_unknown_experiment_and_a_file_for_a_folder_are_refused(graphlode: Any, tmp_path: Path) -> None:
+    assert "cliques-runtime" in graphlode("bench", "cliques-speed", "karate").error
+    (tmp_path / "file").write_text("")
+    assert "results go to a folder" in graphlode("bench", "cliques-runtime", "karate", "--out", tmp_path / "file").error
