@@ -78,19 +78,20 @@ nb::tuple all_cliques(const in<std::int64_t>& offsets, const in<Vertex>& neighbo
 }
 
 template <class Vertex>
-numpy_array<double> cliques_sample(const in<std::int64_t>& offsets, const in<Vertex>& neighbors, const in<Vertex>& rows,
-                                   int k, std::int64_t work_limit, const control_words& words) {
+nb::tuple cliques_sample(const in<std::int64_t>& offsets, const in<Vertex>& neighbors, const in<Vertex>& rows,
+                         const in<double>& weights, int k, std::int64_t work_limit, const control_words& words) {
   const auto graph = as_csr(offsets, neighbors);
   const auto num_rows = static_cast<std::int64_t>(rows.size());
+  if (weights.size() != rows.size()) throw nb::value_error("weights must be as many as rows");
   for (std::int64_t i = 0; i < num_rows; ++i)
     if (rows.data()[i] < 0 || rows.data()[i] >= graph.num_vertices) throw nb::value_error("row outside the graph");
   const auto ctl = as_control(words);
-  buffer<double> seconds;
+  mining::clique_sample found;
   {
     nb::gil_scoped_release nogil;
-    seconds = mining::sample_cliques(graph, rows.data(), num_rows, k, work_limit, ctl);
+    found = mining::sample_cliques(graph, rows.data(), weights.data(), num_rows, k, work_limit, ctl);
   }
-  return to_numpy(std::move(seconds));
+  return nb::make_tuple(found.pivot, found.enumerate, found.given_up);
 }
 
 template <class Vertex>
@@ -103,8 +104,8 @@ void bind_for(nb::module_& m) {
         nb::arg("roots").noconvert(), nb::arg("begin"), nb::arg("end"), nb::arg("max_k"), nb::arg("threads"),
         nb::arg("control").noconvert());
   m.def("mining_cliques_sample", &cliques_sample<Vertex>, nb::arg("offsets").noconvert(),
-        nb::arg("neighbors").noconvert(), nb::arg("rows").noconvert(), nb::arg("k"), nb::arg("work_limit"),
-        nb::arg("control").noconvert());
+        nb::arg("neighbors").noconvert(), nb::arg("rows").noconvert(), nb::arg("weights").noconvert(), nb::arg("k"),
+        nb::arg("work_limit"), nb::arg("control").noconvert());
 }
 
 }  // namespace

@@ -65,7 +65,9 @@ def count(bench: Bench, view: dict[str, Any], k: int, tasks: list[Task] | None =
 
     def work() -> Any:
         there = on_device(bench, view)
-        return cliques.launch(bench.device, there, iter(tasks or whole), control=Control(), k=k, by=by, method="pivot")
+        return cliques.launch(
+            bench.device, there, iter(whole if tasks is None else tasks), control=Control(), k=k, by=by, method="pivot"
+        )
 
     return bench.do(work)
 
@@ -75,7 +77,9 @@ def count_all(bench: Bench, view: dict[str, Any], max_k: int | None, tasks: list
 
     def work() -> Any:
         there = on_device(bench, view)
-        return all_cliques.launch(bench.device, there, iter(tasks or whole), control=Control(), max_k=max_k)
+        return all_cliques.launch(
+            bench.device, there, iter(whole if tasks is None else tasks), control=Control(), max_k=max_k
+        )
 
     found: list[int] = bench.do(work)["counts"]
     return found

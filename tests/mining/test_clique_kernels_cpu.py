@@ -370,7 +370,7 @@ def test_the_estimate_tells_pivoting_from_enumeration() -> None:
     """A large clique has one leaf and very many cliques; a sparse graph is quick either way."""
     overlapping = view_of(complete_multipartite(*(1,) * 150, 3, 3, 3))
     estimate = cliques.estimate(Cpu(1), overlapping, control=Control(), k=8, by=None)
-    assert estimate["enumerate"] > 100 * estimate["pivot"] > 0
+    assert estimate["enumerate"] > 3 * estimate["pivot"] > 0
     small = cliques.estimate(Cpu(1), view_of(gl.complete(12)), control=Control(), k=5, by=None)
     assert small["sampled"] == 0
     assert small["pivot"] <= small["enumerate"]

@@ -71,6 +71,13 @@ void look_ahead(const csr_view<Vertex>& graph, const Vertex* order, std::int64_t
   if (r + rows_ahead < n) graph.prefetch_row(order[r + rows_ahead]);
 }
 
+template <class Vertex>
+std::int64_t longest_row(const csr_view<Vertex>& graph, const Vertex* order, std::int64_t begin, std::int64_t end) {
+  std::int64_t longest = 0;
+  for (auto r = begin; r < end; ++r) longest = std::max(longest, graph.degree(order[r]));
+  return longest;
+}
+
 }  // namespace
 
 template <class Vertex>
@@ -96,13 +103,17 @@ csr<Vertex> orient(const csr_view<Vertex>& graph, const Vertex* order, int threa
   result.neighbors = buffer<Vertex>(result.offsets[n]);
   parallel_chunks(0, n, grain, threads, ctl, [&](int, std::int64_t begin, std::int64_t end) {
     row_sorter<Vertex> sort_row(n);
+    buffer<Vertex> higher(longest_row(graph, order, begin, end) + 1);
     for (auto r = begin; r < end; ++r) {
       look_ahead(graph, order, r, n);
-      Vertex* const row = result.neighbors.data() + result.offsets[r];
-      Vertex* out = row;
-      for (const auto v : graph.row(order[r]))
-        if (rank[v] > r) *out++ = rank[v];
-      sort_row(row, out - row);
+      // Every rank is written and only the higher ones are kept: which they are cannot be predicted, so no branch.
+      std::int64_t kept = 0;
+      for (const auto v : graph.row(order[r])) {
+        higher[kept] = rank[v];
+        kept += rank[v] > r;
+      }
+      sort_row(higher.data(), kept);
+      std::copy_n(higher.data(), kept, result.neighbors.data() + result.offsets[r]);
     }
   });
   return result;

@@ -19,6 +19,7 @@ namespace {
 
 constexpr int least_descents = 1, most_descents = 16;
 constexpr double seconds_for_descents = 2e-4;  // per row and method
+constexpr double decided = 4;                  // times as long as pivoting: no sampling error makes that good
 
 template <class Vertex>
 class sampler {
@@ -94,23 +95,27 @@ class sampler {
 }  // namespace
 
 template <class Vertex>
-buffer<double> sample_cliques(const csr_view<Vertex>& graph, const Vertex* rows, std::int64_t num_rows, int k,
-                              std::int64_t work_limit, const control& ctl) {
+clique_sample sample_cliques(const csr_view<Vertex>& graph, const Vertex* rows, const double* weights,
+                             std::int64_t num_rows, int k, std::int64_t work_limit, const control& ctl) {
   std::int64_t longest = 0;
   for (std::int64_t i = 0; i < num_rows; ++i) longest = std::max(longest, graph.degree(rows[i]));
   sampler<Vertex> sample(graph, longest, k, work_limit, ctl);
-  buffer<double> seconds(static_cast<std::size_t>(2 * num_rows));
+  clique_sample found;
   for (std::int64_t i = 0; i < num_rows; ++i) {
     ctl.check();
-    seconds[2 * i] = sample.seconds(rows[i], clique_method::pivot);
-    seconds[2 * i + 1] = sample.seconds(rows[i], clique_method::enumerate);
+    found.pivot += weights[i] * sample.seconds(rows[i], clique_method::pivot);
   }
-  return seconds;
+  for (std::int64_t i = 0; i < num_rows && !found.given_up; ++i) {
+    ctl.check();
+    found.enumerate += weights[i] * sample.seconds(rows[i], clique_method::enumerate);
+    found.given_up = i + 1 < num_rows && found.enumerate > decided * found.pivot;
+  }
+  return found;
 }
 
-template buffer<double> sample_cliques(const csr_view<std::int32_t>&, const std::int32_t*, std::int64_t, int,
-                                       std::int64_t, const control&);
-template buffer<double> sample_cliques(const csr_view<std::int64_t>&, const std::int64_t*, std::int64_t, int,
-                                       std::int64_t, const control&);
+template clique_sample sample_cliques(const csr_view<std::int32_t>&, const std::int32_t*, const double*, std::int64_t,
+                                      int, std::int64_t, const control&);
+template clique_sample sample_cliques(const csr_view<std::int64_t>&, const std::int64_t*, const double*, std::int64_t,
+                                      int, std::int64_t, const control&);
 
 }  // namespace graphlode::mining

@@ -86,10 +86,8 @@ def choose_method(times: Mapping[str, Mapping[str, Any] | None]) -> tuple[str, s
     pivot, enumerate_ = (together([estimate[method] for estimate in known]) for method in ("pivot", "enumerate"))
     method = "pivot" if pivot <= enumerate_ else "enumerate"
     sampled = sum(int(estimate["sampled"]) for estimate in known)
-    return method, (
-        f"about {pivot:.2g} s by pivoting, {enumerate_:.2g} s by enumeration "
-        f"({known[0]['why'] or f'from {sampled} roots'})"
-    )
+    details = ", ".join(dict.fromkeys([f"from {sampled} roots", *(estimate["why"] for estimate in known)])).rstrip(", ")
+    return method, f"about {pivot:.2g} s by pivoting, {enumerate_:.2g} s by enumeration ({details})"
 
 
 def together(seconds: list[float]) -> float:

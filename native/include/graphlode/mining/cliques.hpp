@@ -49,11 +49,15 @@ template <class Vertex>
 leaf_counts count_cliques(const roots_view<Vertex>& view, entry_range task, int k, clique_method method,
                           const local_counts& local, int threads, const control& ctl);
 
-// What searching below each of some rows would take by pivoting and by enumeration, in seconds of one thread: two
-// numbers per row. A search that looks at more than `work_limit` words is given up and judged by random descents of its
-// tree.
+// Seconds that pivoting and enumeration would take on one thread: those below each of `rows`, times `weights`. Where a
+// search would take more than `work_limit` words its size is estimated from random descents. Enumeration is given up as
+// soon as it is known to take `decided` times as long as pivoting: it may take far longer even to estimate.
+struct clique_sample {
+  double pivot = 0, enumerate = 0;
+  bool given_up = false;
+};
 template <class Vertex>
-buffer<double> sample_cliques(const csr_view<Vertex>& graph, const Vertex* rows, std::int64_t num_rows, int k,
-                              std::int64_t work_limit, const control& ctl);
+clique_sample sample_cliques(const csr_view<Vertex>& graph, const Vertex* rows, const double* weights,
+                             std::int64_t num_rows, int k, std::int64_t work_limit, const control& ctl);
 
 }  // namespace graphlode::mining

@@ -111,10 +111,15 @@ def estimate(
         return {"pivot": seconds, "enumerate": 2 * seconds, "sampled": 0, "why": "a small graph"}
     places, weights = strata(work * lengths)
     chosen = roots[places]
-    sample = _native.mining_cliques_sample(view["offsets"], view["neighbors"], chosen, k, _WORK_LIMIT, control.words)
-    pivot, enumerate_ = (sample.reshape(-1, 2) * weights[:, None]).sum(axis=0).tolist()
-    threads = device.threads
-    return {"pivot": pivot / threads, "enumerate": enumerate_ / threads, "sampled": int(chosen.size), "why": ""}
+    pivot, enumerate_, given_up = _native.mining_cliques_sample(
+        view["offsets"], view["neighbors"], chosen, weights, k, _WORK_LIMIT, control.words
+    )
+    return {
+        "pivot": pivot / device.threads,
+        "enumerate": enumerate_ / device.threads,
+        "sampled": int(chosen.size),
+        "why": "enumeration given up after some of them" if given_up else "",
+    }
 
 
 def _lengths_of_roots(row_counts: Int64Array, k: int) -> Int64Array:

@@ -22,7 +22,8 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
     keys = (longest - lengths) << bits
     keys |= xp.arange(len(lengths), dtype=np.int64)
     keys.sort()
-    roots = (keys[: int(row_counts[2]) if row_counts.size > 2 else 0] & ((1 << bits) - 1)).astype(base["neighbors"].dtype)
+    num_roots = int(row_counts[2:3].sum())  # rows of two entries or more; 0 if none is so long
+    roots = (keys[:num_roots] & ((1 << bits) - 1)).astype(base["neighbors"].dtype)
     device.synchronize()
     return {**base, "roots": roots, "row_counts": row_counts}
 

@@ -128,6 +128,7 @@ struct pivot_search {
     } else {
       unsigned short* const list = space.list;
       unsigned* const marks = space.marks;
+      __syncwarp();  // the marks of the node before have been read
       if (lane < W) marks[lane] = 0;
       list_set<W>(set, list);
       for (int i = lane; i < size; i += 32) {
@@ -170,6 +171,7 @@ struct pivot_search {
     if (W == 1) {
       set[0] &= ~__ballot_sync(full_mask, universal);
     } else if (passed != 0) {
+      __syncwarp();  // all marks are set
 #pragma unroll
       for (int w = 0; w < W; ++w) set[w] &= ~space.marks[w];
     }

@@ -324,10 +324,7 @@ struct pivot_warp {
     slot = __shfl_sync(full_mask, slot, 0);
     const clique_root root = rows.at(slot);
     begin_root(slot, root);
-    for (int v = lane_id(); v < root.degree; v += 32) {
-      for (int w = 0; w < root.words; ++w) region.matrix[w * region.stride + v] = root.rows[v * root.words + w];
-    }
-    __syncwarp();
+    copy_root(root, region.matrix, region.stride);
     const place_range places = places_in_task(root, job);
     int branches = places.last - places.first;
     const bool whole = branches == root.degree;
@@ -541,7 +538,9 @@ __device__ __forceinline__ void count_by_pivoting(unsigned* shared, pivot_search
     warp.run_long();
   } else {
     auto* region = reinterpret_cast<pivot_region<MaxWords>*>(shared);
-    if (MaxWords > narrow_words && threadIdx.x == 0) region->state = 0;
+    if constexpr (MaxWords > narrow_words) {
+      if (threadIdx.x == 0) region->state = 0;
+    }
     __syncthreads();
     warp.template run<MaxWords>(region);
   }
@@ -549,7 +548,12 @@ __device__ __forceinline__ void count_by_pivoting(unsigned* shared, pivot_search
   search.leaves.flush(work->total);
 }
 
+// 32-bit words of the region, in whole 16 bytes; clique_pivot.py knows them, too.
 template <int MaxWords>
 __device__ constexpr int region_words() {
-  return MaxWords > narrow_words ? static_cast<int>((sizeof(pivot_region<MaxWords>) + 15) / 16 * 4) : 0;
+  if constexpr (MaxWords > narrow_words) {
+    return static_cast<int>((sizeof(pivot_region<MaxWords>) + 15) / 16 * 4);
+  } else {
+    return 0;
+  }
 }

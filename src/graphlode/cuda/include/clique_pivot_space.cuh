@@ -89,10 +89,19 @@ __device__ __forceinline__ void cut_out(const unsigned short* list, int size, Ro
   __syncwarp();
 }
 
-// The whole matrix of a root of up to narrow_degree neighbors.
+// The whole matrix of a root. It is read as it lies, many words at a time, so that the warp waits for few loads only.
 __device__ __forceinline__ void copy_root(const clique_root& root, unsigned* matrix, int stride) {
-  for (int v = lane_id(); v < root.degree; v += 32) {
-    for (int w = 0; w < root.words; ++w) matrix[w * stride + v] = root.rows[v * root.words + w];
+  constexpr int ahead = 8;
+  const unsigned words = static_cast<unsigned>(root.words), end = static_cast<unsigned>(root.degree) * words;
+  for (unsigned first = static_cast<unsigned>(lane_id()); first < end; first += 32 * ahead) {
+    unsigned found[ahead];
+#pragma unroll
+    for (int j = 0; j < ahead; ++j) found[j] = first + 32 * j < end ? root.rows[first + 32 * j] : 0;
+#pragma unroll
+    for (int j = 0; j < ahead; ++j) {
+      const unsigned i = first + 32 * j, v = words == 1 ? i : i / words;
+      if (i < end) matrix[(i - v * words) * static_cast<unsigned>(stride) + v] = found[j];
+    }
   }
   __syncwarp();
 }

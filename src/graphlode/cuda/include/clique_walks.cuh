@@ -61,8 +61,8 @@ struct lane_search {
   }
 };
 
-// Adds up 1-bits of many words with few popcounts, which are four times as slow as logic: full adders on 32 columns at
-// once keep the count's lowest bits apart, and only what is carried out of them is counted.
+// Adds up 1-bits of many words with fewer popcounts, which run at a quarter of the rate of logic: full adders on 32
+// columns at once keep the count's lowest bits apart, and only what is carried out of them is counted.
 template <int Words>
 struct bit_counter {
   unsigned ones = 0, twos = 0, found = 0;

@@ -21,8 +21,7 @@
 
 constexpr int threads_per_block = WORDS <= 4 ? 256 : WORDS <= 8 ? 128 : 64;
 
-// Blocks that must fit a multiprocessor. Searches wait for shared memory most of the time: warps count for more than
-// registers, of which the deepest search alone would take twice as many.
+// Blocks that must fit a multiprocessor: limits the registers, which the deepest search would otherwise set for all.
 constexpr int blocks_at_least = WORDS == 1 ? 5 : WORDS == 4 ? 4 : WORDS == 8 ? 6 : 4;
 
 // One line of the log of a measured launch.

@@ -6,11 +6,12 @@ The methods, after the numbered parts of the KCMiner paper's system:
 - "bitmap": a warp walks the bit rows of the root; their width is fixed there.
 - "warp": the rows below each edge are built as a matrix of their own; a warp walks it, each lane with one word.
 - "thread": the same matrix; each lane searches alone below the bits that it sees.
-- "enumerate": the system. Valid pairs are queued before lanes take them; deep searches are scheduled between the lanes
-  at every level (`schedules`); where a matrix is built follows its density (`build_threshold`); each size class has its
-  own kernel; heavy edges are cut into parts (`clique_plan.parts_of`).
+- "enumerate": the system. Valid pairs are queued before lanes take them; searches for six vertices or more are scheduled
+  between the lanes at every level (`schedules`, `SCHEDULE_FROM`); a set is built as a matrix or taken apart first
+  (`build_threshold`); each size class has its own kernel; heavy edges are cut into parts (`clique_plan.parts_of`).
 
-Beyond the paper: triangles at the bottom are counted from registers, and a matrix is built inside of a matrix.
+Beyond the paper: triangles in sets of more than 32 are counted from registers. The constants here and in clique_plan.py
+were chosen on one H200 with dblp-2010, mico and congress-bills.
 """
 
 from __future__ import annotations
@@ -87,22 +88,29 @@ class EnumerateOptions:
 
 
 SCHEDULE_FROM = 6
-"""Vertices that a search in one matrix must take for scheduling between the lanes to pay: with fewer, lanes that search
-alone are done before the ring is filled."""
+"""Vertices that a search in one matrix must take to be scheduled between the lanes.
+
+dblp-2010, k = 8, H200, one run: sets of up to 32 took 2.0 ms scheduled and 3.8 ms queued; sets of 33 to 128, which are
+built with four vertices to go, 17.0 ms scheduled and 11.0 ms queued.
+"""
 
 
 def schedules(k: int) -> bool:
-    """Whether the lanes share their work at every level: it pays when sub-trees are deep, that is for k >= 8."""
-    return k >= 8
+    """Whether any search of "enumerate" is deep enough to be scheduled between the lanes: six below the edge."""
+    return k - 2 >= SCHEDULE_FROM
 
 
 def build_threshold(k: int, level: int) -> float:
     """The density, 0 to 1, above which the candidates at a level are built as one matrix rather than taken apart.
 
-    Measured on an H200 (tasks by density, built at level 2 against level 3): with four vertices to go, building at once
-    is 1.6 to 3 times as fast at every density; with five, a level deeper is 1.1 to 1.4 times as fast. So the number of
-    vertices to go decides, as the paper found for K = 7. Whatever the density, at most `at_once` candidates are built,
-    and so is what is three vertices short of a clique.
+    Whatever the density, `at_once` candidates are built, and so is what is three vertices short of a clique. Kernels
+    compare any value in between with the density of each set; what was measured gave no reason for one. Time of all
+    edge tasks in bins of density, built at level 3 over built at level 2, on an H200:
+
+    - k = 6 (dblp-2010, mico, ca-HepPh, uk-2007-05-100k): 1.04 to 3.2 in bins of at least 100 tasks, but for two of up to
+      307 tasks below density 0.25 (0.9 and 1.0). So four vertices to go are built.
+    - k = 7 (dblp-2010 alone): 0.72 to 0.88 above density 0.75, where nearly all of the time is; 1.3 between 0.5 and
+      0.75, 1.0 below. So with more to go a set is taken apart.
     """
     return 0.0 if k - level <= 4 else 1.0
 

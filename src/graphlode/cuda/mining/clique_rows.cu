@@ -77,7 +77,8 @@ __device__ __forceinline__ void set_both(unsigned* bits, int words, int i, int j
 }
 
 // Completes a matrix of which only the bits below the diagonal are set, 32 x 32 bits at a time. The bits of one row
-// above it lie in few words, which lanes would contend for: transposing costs less. By `warps` warps; this is `warp`.
+// above it lie in few words, which the lanes of a large group would contend for: transposing costs less. By `warps`
+// warps; this is `warp`.
 __device__ __forceinline__ void mirror(unsigned* bits, int degree, int words, int warp, int warps) {
   const int lane = lane_id();
   int turn = 0;
@@ -123,10 +124,18 @@ __device__ __forceinline__ void build_shared(const clique_rows<VERTEX_T>& graph,
         const int at = space.table.find(x);
         return at < 0 ? -1 : static_cast<int>(space.table.places[at]);
       },
-      [&](int i, int j) { atomicOr(&space.bits[j * root.words + (i >> 5)], 1u << (i & 31)); });
+      [&](int i, int j) {
+        if (Lanes < 32) {
+          set_both(space.bits, root.words, i, j);
+        } else {
+          atomicOr(&space.bits[j * root.words + (i >> 5)], 1u << (i & 31));
+        }
+      });
   meet();
-  mirror(space.bits, root.degree, root.words, thread >> 5, threads >> 5);
-  meet();
+  if (Lanes == 32) {
+    mirror(space.bits, root.degree, root.words, thread >> 5, threads >> 5);
+    meet();
+  }
   for (int i = thread; i < words; i += threads) root.rows[i] = space.bits[i];
   meet();  // the next root overwrites what is read here
 }

@@ -160,7 +160,8 @@ def _begins(roots: CliqueRoots) -> Int64Array:
     """By length, the word at which the slots of that length begin if all slots lie back to back."""
     exactly = roots.row_counts[:-1] - roots.row_counts[1:]
     words = exactly * _matrix_words(roots.longest)
-    return words[::-1].cumsum()[::-1] - words
+    begins: Int64Array = words[::-1].cumsum()[::-1] - words
+    return begins
 
 
 def _begin_of(roots: CliqueRoots, words: Int64Array, begins: Int64Array, slot: int, degree: int) -> int:
