@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from math import comb
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,3 +85,19 @@ def test_values_come_back_from_limbs(values: list[int]) -> None:
     found = from_limbs(limbs_of(values, 3))
     assert found.tolist() == values
     assert found.dtype == (np.int64 if max(values, default=0) < 2**63 else object)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda check: binomials(4000, 2000, 60, check),
+        lambda check: sizes_of_leaves(np.eye(2, 5000, 4999, dtype=np.int64).repeat(2, axis=0), None, check),
+    ],
+    ids=["binomials", "sizes"],
+)
+def test_large_tables_can_be_stopped(work: Any) -> None:
+    def stop() -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        work(stop)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import MOST_EDGES, SIZES, EdgeList, edge_lists, edge_lists_with_ids, relabellings, simple_edge_lists
@@ -42,6 +42,7 @@ def test_relabellings_are_permutations(data: st.DataObject, size: int) -> None:
 def test_the_interesting_graphs_are_really_drawn() -> None:
     seen: list[EdgeList] = []
 
+    @settings(max_examples=200)
     @given(edge_lists())
     def collect(edges: EdgeList) -> None:
         seen.append(edges)

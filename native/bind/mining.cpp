@@ -68,6 +68,7 @@ nb::tuple all_cliques(const in<std::int64_t>& offsets, const in<Vertex>& neighbo
                       std::int64_t begin, std::int64_t end, int max_k, int threads, const control_words& words) {
   const auto view = as_roots(offsets, neighbors, roots);
   const auto task = as_task(view.graph, begin, end);
+  if (max_k < 3) throw nb::value_error("max_k must be at least 3");
   const auto ctl = as_control(words);
   mining::leaf_counts leaves;
   {

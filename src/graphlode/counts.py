@@ -7,7 +7,7 @@ the rest. Counts per vertex or edge come as rows of `limbs` unsigned 64-bit word
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import comb
 from typing import Any
 
@@ -16,6 +16,10 @@ import numpy as np
 from graphlode.types import AnyArray, Int64Array
 
 _LIMB_BITS = 64
+
+
+def _never() -> None:
+    """Never asks to stop."""
 
 
 def total_of_leaves(leaves: AnyArray, k: int) -> int:
@@ -27,15 +31,20 @@ def total_of_leaves(leaves: AnyArray, k: int) -> int:
     )
 
 
-def sizes_of_leaves(leaves: AnyArray, max_k: int | None = None) -> list[int]:
-    """Number of cliques of every size 0 .. max_k (None: up to the largest that occurs) of a table of leaves [h][p]."""
+def sizes_of_leaves(leaves: AnyArray, max_k: int | None = None, check: Callable[[], None] = _never) -> list[int]:
+    """Number of cliques of every size 0 .. max_k (None: up to the largest that occurs) of a table of leaves [h][p].
+
+    Large tables take seconds: `check` is called now and then and may raise.
+    """
     held, passed = np.nonzero(leaves)
     largest = int((held + passed).max(initial=0))
     counts = [0] * (1 + (largest if max_k is None else max_k))
     for h, p in zip(held.tolist(), passed.tolist(), strict=True):
-        times = int(leaves[h, p])
+        check()
+        term = int(leaves[h, p])
         for q in range(min(p, len(counts) - 1 - h) + 1):
-            counts[h + q] += times * comb(p, q)
+            counts[h + q] += term
+            term = term * (p - q) // (q + 1)  # times C(p, q + 1) instead of C(p, q)
     return counts
 
 
@@ -53,13 +62,17 @@ def limbs_for(bound: int) -> int:
     return max(1, -(-bound.bit_length() // _LIMB_BITS))
 
 
-def binomials(n_max: int, r_max: int, limbs: int) -> AnyArray:
-    """C(n, r) modulo 2^(64 limbs) for n <= n_max, r <= r_max, as unsigned 64-bit words [n][r][limb]."""
+def binomials(n_max: int, r_max: int, limbs: int, check: Callable[[], None] = _never) -> AnyArray:
+    """C(n, r) modulo 2^(64 limbs) for n <= n_max, r <= r_max, as unsigned 64-bit words [n][r][limb].
+
+    Large tables take seconds: `check` is called now and then and may raise.
+    """
     table = np.zeros((n_max + 1, r_max + 1, limbs), np.uint64)
     row = [1] + [0] * r_max
     size = 8 * limbs
     wrap = (1 << (_LIMB_BITS * limbs)) - 1
     for n in range(n_max + 1):
+        check()
         words = b"".join((value & wrap).to_bytes(size, "little") for value in row)
         table[n] = np.frombuffer(words, "<u8").reshape(r_max + 1, limbs)
         row = [1] + [row[r] + row[r - 1] for r in range(1, r_max + 1)]

@@ -81,6 +81,8 @@ def test_counts_can_be_drawn(graphlode: Any, tmp_path: Path, suffix: str) -> Non
         (["-k", "0"], "at least 1"),
         (["-k", "8-4"], "at least 1"),
         (["-k", "four"], "at least 1"),
+        (["-k", "1-99999999999"], "at most 10000 sizes"),
+        (["-k", "9" * 5000], "at least 1"),
         (["-k", "3-4", "--list", "x.csv"], "one size"),
         (["-k", "3", "--list", "x.doc"], "x.doc"),
         (["-k", "3", "--plot", "x.doc"], "x.doc"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -128,7 +129,7 @@ def test_random_graphs_as_a_whole_and_in_parts(bench: Bench, n: int, density: fl
 
 
 @pytest.mark.parametrize("give_when", [ALWAYS, NEVER], ids=["always", "never"])
-@pytest.mark.parametrize(("n", "density", "k"), [(60, 0.7, 6), (170, 0.5, 4)])
+@pytest.mark.parametrize(("n", "density", "k"), [(60, 0.7, 6), (170, 0.35, 5)])
 def test_branches_given_to_other_warps_are_counted_once(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, give_when: int, n: int, density: float, k: int
 ) -> None:
@@ -139,15 +140,25 @@ def test_branches_given_to_other_warps_are_counted_once(
     assert count(bench, view, k, in_parts(view))["total"] == expected
 
 
-@pytest.mark.parametrize(
-    ("attribute", "value"), [("NODES_PER_LAUNCH", 40), ("QUEUE_RECORDS", 64), ("_STACK_WORDS", 12)]
-)
-def test_launches_that_end_early_queues_that_fill_and_stacks_that_overflow(
+@pytest.mark.parametrize(("attribute", "value"), [("NODES_PER_LAUNCH", 40), ("QUEUE_RECORDS", 64)])
+def test_launches_that_end_early_and_queues_that_fill_lose_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, attribute: str, value: int
 ) -> None:
     view = view_of(random_rows(60, 0.7))
     expected = count(bench, view, 6)["total"]
     monkeypatch.setattr(clique_pivot, attribute, value)
+    monkeypatch.setattr(clique_pivot, "GIVE_WHEN", ALWAYS)
+    assert count(bench, view, 6)["total"] == expected
+
+
+def test_stacks_that_overflow_go_on_in_global_memory(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    view = view_of(random_rows(60, 0.7))
+    expected = count(bench, view, 6)["total"]
+    small = replace(cliques.SOURCE, defines={**cliques.SOURCE.defines, "STACK_WORDS": ("12",)})
+    kernel = clique_pivot.PivotKernel(small, as_leaves=False, defines={"STACK_WORDS": "12"})
+    monkeypatch.setattr(clique_pivot, "_STACK_WORDS", 12)
+    monkeypatch.setattr(cliques, "_kernel", lambda *_: kernel)
+    assert count(bench, view, 6)["total"] == expected
     monkeypatch.setattr(clique_pivot, "GIVE_WHEN", ALWAYS)
     assert count(bench, view, 6)["total"] == expected
 

@@ -47,6 +47,25 @@ WORK = {
     ),
 }
 
+DENSE = "graph = gl.erdos_renyi(600, p=0.7, seed=1)"
+WORK |= {
+    f"cliques-{method}-{by}": (
+        DENSE,
+        f"gl.count_cliques(graph, 12, by={by!r}, method={method!r}, devices='cpu')",
+        "'cpu'",
+    )
+    for method, by in [("pivot", None), ("enumerate", "vertex"), ("set", None), ("pivot", "edge"), ("auto", None)]
+}
+WORK |= {
+    "cliques-shared": (DENSE, "gl.count_cliques(graph, 12, method='pivot', devices=['cpu', 'cpu'])", "['cpu', 'cpu']"),
+    "cliques-huge": ("graph = complete(3000)", "gl.count_cliques(graph, 1500, by='vertex', devices='cpu')", "'cpu'"),
+    "all-cliques": (DENSE, "gl.count_all_cliques(graph, devices='cpu')", "'cpu'"),
+    "all-cliques-huge": ("graph = complete(3000)", "gl.count_all_cliques(graph, devices='cpu')", "'cpu'"),
+    "max-clique": (DENSE, "gl.max_clique(graph, devices='cpu')", "'cpu'"),
+    "clique-lists": (DENSE, "sum(map(len, gl.list_cliques(graph, 12, devices='cpu')))", "'cpu'"),
+    "maximal-cliques": (DENSE, "sum(map(len, gl.list_maximal_cliques(graph, devices='cpu')))", "'cpu'"),
+}
+
 
 @pytest.mark.parametrize("name", sorted(WORK))
 def test_an_interrupt_is_heard_within_a_second(name: str) -> None:

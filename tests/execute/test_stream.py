@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import threading
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -113,3 +115,37 @@ def test_progress_ends_with_everything() -> None:
     assert len(list(Stream(produce, lambda done, total: told.append((done, total))))) == 4
     assert told[-1] == (4, 4) and told.count((4, 4)) == 1
     assert len(told) >= 3
+
+
+def test_a_forked_child_lets_go_of_a_stream_whose_lock_was_held_at_the_fork() -> None:
+    """The thread that held it is not in the child: waiting for the lock there would be for ever."""
+    stream = Stream(counting(1000))
+    next(stream)
+    held, let_go = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with stream._channel._lock:
+            held.set()
+            let_go.wait(30)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(30)
+    context = multiprocessing.get_context("fork")
+    child = context.Process(target=let_go_of, args=(stream,))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of any fork of a process with threads
+        child.start()
+    child.join(20)
+    let_go.set()
+    holder.join()
+    ended = child.exitcode
+    child.kill()
+    assert ended == 0
+    assert next(stream).tolist() == [1]  # the parent's goes on
+    stream.close()
+
+
+def let_go_of(stream: Stream) -> None:
+    stream.close()
+    stream.__del__()

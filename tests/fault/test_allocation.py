@@ -21,6 +21,9 @@ RNG = np.random.default_rng(11)
 DENSE = RNG.integers(0, 500, (2, 4000))
 SCATTERED = RNG.integers(-(2**62), 2**62, 300)[RNG.integers(0, 300, (2, 4000))]
 WEIGHTS = RNG.random(4000)
+# Every vertex of one half joined to all of the other, and some edges within: long rows, few cliques.
+HALVES = np.array(np.meshgrid(np.arange(75), np.arange(75, 150))).reshape(2, -1)
+CROWDED = np.concatenate([HALVES, RNG.integers(0, 75, (2, 30)), RNG.integers(75, 150, (2, 30))], axis=1)
 
 
 def fresh() -> gl.Graph:
@@ -40,6 +43,19 @@ def triangles(by: Any, devices: Any = "cpu") -> Callable[[gl.Graph], Any]:
     return count
 
 
+def cliques(method: Any, by: Any) -> Callable[[gl.Graph], Any]:
+    def count(graph: gl.Graph) -> Any:
+        found = gl.count_cliques(crowded(graph), 4, method=method, by=by, devices="cpu")
+        return found.total, *(None if a is None else a.tolist() for a in (found.by_vertex, found.by_edge))
+
+    return count
+
+
+def crowded(graph: gl.Graph) -> gl.Graph:
+    """A graph whose neighborhoods take more than a word per row, without views."""
+    return gl.from_edges(*CROWDED)
+
+
 CASES: dict[str, Callable[[gl.Graph], Any]] = {
     "build": lambda graph: gl.from_edges(*DENSE, num_vertices=500).edges().tolist(),
     "build-ids": lambda graph: gl.from_edges(*DENSE).edges().tolist(),
@@ -53,6 +69,20 @@ CASES: dict[str, Callable[[gl.Graph], Any]] = {
     "triangles-by-vertex": triangles("vertex"),
     "triangles-by-edge": triangles("edge"),
     "cores": lambda graph: gl.core_numbers(graph, devices="cpu").order.tolist(),
+    "cliques-auto": cliques("auto", None),
+    "cliques-pivot": cliques("pivot", None),
+    "cliques-pivot-by-edge": cliques("pivot", "edge"),
+    "cliques-enumerate": cliques("enumerate", None),
+    "cliques-enumerate-by-vertex": cliques("enumerate", "vertex"),
+    "cliques-set-by-edge": cliques("set", "edge"),
+    "all-cliques": lambda graph: dict(gl.count_all_cliques(crowded(graph), 6, devices="cpu").counts),
+    "clique-lists": lambda graph: sorted(
+        clique for batch in gl.list_cliques(crowded(graph), 4, devices="cpu") for clique in np.sort(batch).tolist()
+    ),
+    "maximal-cliques": lambda graph: sorted(
+        clique.tolist() for clique in gl.list_maximal_cliques(crowded(graph), min_size=5, devices="cpu")
+    ),
+    "max-clique": lambda graph: gl.max_clique(crowded(graph), devices="cpu").size,
 }
 
 

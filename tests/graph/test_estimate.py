@@ -74,7 +74,11 @@ def test_parameters_of_the_function_that_cost_nothing_are_taken() -> None:
 @pytest.mark.parametrize(
     ("operation", "parameters", "message"),
     [
-        ("quadrangles", {}, "unknown operation 'quadrangles'; operations are core_numbers, count_triangles"),
+        (
+            "quadrangles",
+            {},
+            "unknown operation 'quadrangles'; operations are core_numbers, count_all_cliques, count_cliques",
+        ),
         (print, {}, "is not an operation"),
         (None, {}, "is not an operation"),
         ("triangles", {"k": 3}, "analytics.triangles does not take k; it takes graph, by"),

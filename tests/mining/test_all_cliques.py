@@ -93,3 +93,21 @@ def test_a_real_graph_with_a_clique_of_hundreds(real_graph: Callable[..., gl.Gra
     found = gl.count_all_cliques(real_graph("ca-HepPh"), devices="cpu")
     assert [found[k] for k in range(3, 13)] == [TRUTH["ca-HepPh"][str(k)] for k in range(3, 13)]
     assert max(found.counts) == 239
+
+
+@pytest.mark.parametrize("max_k", [1, 2])
+@pytest.mark.parametrize("devices", ["cpu", ["cpu", "cpu", "cpu"]], ids=["alone", "shared"])
+def test_vertices_and_edges_alone_need_no_search(max_k: int, devices: Any) -> None:
+    graph = gl.erdos_renyi(150, p=0.9, seed=4)
+    found = gl.count_all_cliques(graph, max_k, devices=devices)
+    assert dict(found.counts) == {k: [150, graph.num_edges][k - 1] for k in range(1, max_k + 1)}
+    with pytest.raises(KeyError):
+        found[max_k + 1]
+
+
+@pytest.mark.parametrize("max_k", [10**6, 10**30])
+def test_a_largest_size_beyond_all_cliques_costs_nothing(device: str, max_k: int) -> None:
+    found = gl.count_all_cliques(gl.complete(6), max_k, devices=device)
+    assert dict(found.counts) == {k: comb(6, k) for k in range(1, 7)}
+    assert found.max_k == max_k and found[max_k] == 0
+    assert dict(gl.count_all_cliques(gl.path(1), max_k, devices=device).counts) == {1: 1}

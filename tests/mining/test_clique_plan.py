@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import comb
 from typing import Any
 
+import numpy as np
 import pytest
 
 import graphlode as gl
@@ -26,6 +28,7 @@ def test_the_faster_method_is_chosen_and_both_times_are_told() -> None:
 def test_devices_that_share_the_work_are_judged_together() -> None:
     assert together([1.0, 1.0]) == pytest.approx(0.5)
     assert together([2.0, 0.0]) == 0.0
+    assert together([float("inf"), float("inf")]) == float("inf")
     # The first device alone would enumerate; the second is so fast at pivoting that it decides.
     assert choose_method({"cpu": estimate(2.0, 1.0), "cuda:0": estimate(0.1, 0.4)})[0] == "pivot"
 
@@ -113,5 +116,15 @@ def test_pivoting_is_chosen_on_a_dense_graph_whose_tree_the_closed_forms_cut(
 
 def test_enumeration_is_chosen_where_cliques_hardly_overlap() -> None:
     """In a random graph pivots save nothing: the tree has about as many leaves as there are cliques."""
-    plan = clique_plan.plan_cliques(gl.erdos_renyi(3000, p=0.1, seed=1), 6, None, "auto", "cpu")
+    plan = clique_plan.plan_cliques(gl.erdos_renyi(1500, p=0.3, seed=1), 5, None, "auto", "cpu")
     assert plan.method == "enumerate", plan.notes
+
+
+def test_many_vertices_needed_are_no_reason_to_enumerate() -> None:
+    """A complete graph less some pairs: enumeration would take longer than numbers of 64 bits can say."""
+    n, pairs, k = 400, 30, 200
+    src, dst = np.triu_indices(n, 1)
+    joined = (dst != src + 1) | (src % 2 == 1) | (src >= 2 * pairs)
+    found = gl.count_cliques(gl.from_edges(src[joined], dst[joined]), k, devices="cpu")
+    assert found.provenance.method == "pivot" and "nan" not in found.provenance.notes[0]
+    assert found.total == sum(comb(pairs, j) * 2**j * comb(n - 2 * pairs, k - j) for j in range(pairs + 1))

@@ -107,8 +107,8 @@ def test_all_devices_find_what_networkx_finds(some: Any, edges: EdgeList) -> Non
     assert not theirs or tuple(best) in theirs
 
 
-@settings(max_examples=25)
-@given(edges=edge_lists(most_edges=6000))
+@settings(max_examples=15)
+@given(edges=edge_lists(most_edges=2000))
 def test_the_cpu_finds_what_networkx_finds_in_larger_graphs(edges: EdgeList) -> None:
     graph = gl.from_edges(edges.src, edges.dst, num_vertices=edges.num_vertices)
     theirs = of_networkx(graph.to_networkx())
@@ -380,3 +380,10 @@ def test_larger_real_graphs(real_graph: Callable[..., gl.Graph], name: str) -> N
     for v in inside:
         row = neighbors[offsets[v] : offsets[v + 1]]
         assert np.isin(inside, row).sum() == largest - 1
+
+
+@pytest.mark.parametrize("devices", ["cpu", "reference"])
+def test_bounds_that_leave_64_bits_are_taken(devices: str) -> None:
+    graph = gl.complete(5)
+    assert [c.tolist() for c in gl.list_maximal_cliques(graph, batch_size=2**70, devices=devices)] == [[0, 1, 2, 3, 4]]
+    assert list(gl.list_maximal_cliques(graph, min_size=2**70, devices=devices)) == []

@@ -1,6 +1,8 @@
 // clique_enumerate.cpp - the search of clique_enumerate.hpp, compiled for each width and for several instruction sets.
 //
 // The dispatch on the instruction set happens once per search, at the functions below; everything beneath is inlined.
+// They may throw, so they are called from another file only: where their clones can be seen, the compiler takes what
+// chooses between these for a function that never throws.
 #include "clique_enumerate.hpp"
 
 #include "graphlode/clones.hpp"
@@ -13,8 +15,7 @@ template <int Words, bool Local>
   enumerate_search<Words, Local>(thread, start).run(start);
 }
 
-template <int Words, bool Local>
-void run_enumeration(search_thread& thread, const search_start& start);
+}  // namespace
 
 template <>
 GRAPHLODE_CLONES void run_enumeration<1, false>(search_thread& thread, const search_start& start) {
@@ -51,29 +52,6 @@ GRAPHLODE_CLONES void run_enumeration<1, true>(search_thread& thread, const sear
 template <>
 GRAPHLODE_CLONES void run_enumeration<0, true>(search_thread& thread, const search_start& start) {
   run_inlined<0, true>(thread, start);
-}
-
-}  // namespace
-
-void search_by_enumeration(search_thread& thread, const search_start& start) {
-  if (thread.local())
-    return start.width_class == 0 ? run_enumeration<1, true>(thread, start) : run_enumeration<0, true>(thread, start);
-  switch (start.rows->words) {
-    case 1:
-      return run_enumeration<1, false>(thread, start);
-    case 2:
-      return run_enumeration<2, false>(thread, start);
-    case 4:
-      return run_enumeration<4, false>(thread, start);
-    case 8:
-      return run_enumeration<8, false>(thread, start);
-    case 16:
-      return run_enumeration<16, false>(thread, start);
-    case 32:
-      return run_enumeration<32, false>(thread, start);
-    default:
-      return run_enumeration<0, false>(thread, start);
-  }
 }
 
 }  // namespace graphlode::mining

@@ -1,6 +1,8 @@
 // clique_pivot.cpp - the search of clique_pivot.hpp, compiled for each width and for several instruction sets.
 //
 // The dispatch on the instruction set happens once per search, at the functions below; everything beneath is inlined.
+// They may throw, so they are called from another file only: where their clones can be seen, the compiler takes what
+// chooses between these for a function that never throws.
 #include "clique_pivot.hpp"
 
 #include "graphlode/clones.hpp"
@@ -13,8 +15,7 @@ template <int Words, bool Local>
   pivot_search<Words, Local>(thread, start).run(start);
 }
 
-template <int Words, bool Local>
-void run_pivot(search_thread& thread, const search_start& start);
+}  // namespace
 
 template <>
 GRAPHLODE_CLONES void run_pivot<1, false>(search_thread& thread, const search_start& start) {
@@ -51,29 +52,6 @@ GRAPHLODE_CLONES void run_pivot<1, true>(search_thread& thread, const search_sta
 template <>
 GRAPHLODE_CLONES void run_pivot<0, true>(search_thread& thread, const search_start& start) {
   run_inlined<0, true>(thread, start);
-}
-
-}  // namespace
-
-void search_by_pivot(search_thread& thread, const search_start& start) {
-  if (thread.local())
-    return start.width_class == 0 ? run_pivot<1, true>(thread, start) : run_pivot<0, true>(thread, start);
-  switch (start.rows->words) {
-    case 1:
-      return run_pivot<1, false>(thread, start);
-    case 2:
-      return run_pivot<2, false>(thread, start);
-    case 4:
-      return run_pivot<4, false>(thread, start);
-    case 8:
-      return run_pivot<8, false>(thread, start);
-    case 16:
-      return run_pivot<16, false>(thread, start);
-    case 32:
-      return run_pivot<32, false>(thread, start);
-    default:
-      return run_pivot<0, false>(thread, start);
-  }
 }
 
 }  // namespace graphlode::mining

@@ -5,6 +5,7 @@
 // descents scatter widely, so several are averaged; the answer only has to tell methods apart that differ by factors.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -46,8 +47,9 @@ class tree_probe {
       each(set, [&](int v) {
         remove(left, v);
         members.push_back(v);
-        weights_.push_back(power(common(left, rows_.row(v)), needed - 2));
+        weights_.push_back(common(left, rows_.row(v)) + 1);
       });
+      raise_weights(needed - 2);
       const auto choice = draw(branches);
       for (std::size_t i = 0; i <= choice; ++i) remove(set, members[i]);
       intersect(set, rows_.row(members[choice]), set);
@@ -56,7 +58,8 @@ class tree_probe {
 
  private:
   using bit_set = std::vector<word>;
-  static constexpr double draws_per_chain = 4;  // a chain of pivots is about as long as its set is large
+  static constexpr double most_branches = 1e200;  // an infinite number would make all that follows meaningless
+  static constexpr double draws_per_chain = 4;    // a chain of pivots is about as long as its set is large
 
   double below_pivot(std::vector<word> set, int held, int passed, int whole_below) {
     double work = 0;
@@ -104,8 +107,9 @@ class tree_probe {
     weights_.clear();
     for (const int v : todo) {
       remove(left, v);
-      weights_.push_back(power(common(left, rows_.row(v)), 2));
+      weights_.push_back(common(left, rows_.row(v)) + 1);
     }
+    raise_weights(2);
     double branches = 1;
     const auto choice = draw(branches);
     for (std::size_t i = 0; i <= choice; ++i) remove(rest, todo[i]);
@@ -139,10 +143,10 @@ class tree_probe {
   static void remove(bit_set& set, int v) {
     set[static_cast<std::size_t>(v / word_bits)] &= ~(word{1} << (v % word_bits));
   }
-  static double power(int size, int exponent) {
-    double value = 1;
-    for (int i = 0; i < exponent; ++i) value *= size + 1;
-    return value;
+  // To the power `exponent`, as parts of the largest: with many vertices needed the powers themselves leave all bounds.
+  void raise_weights(int exponent) {
+    const double largest = *std::max_element(weights_.begin(), weights_.end());
+    for (double& weight : weights_) weight = std::pow(weight / largest, exponent);
   }
   double uniform() {
     random_ = random_ * 6364136223846793005u + 1442695040888963407u;
@@ -155,7 +159,7 @@ class tree_probe {
     double left = uniform() * sum;
     std::size_t choice = 0;
     while (choice + 1 < weights_.size() && left >= weights_[choice]) left -= weights_[choice++];
-    branches *= sum / weights_[choice];
+    branches = std::min(branches * sum / weights_[choice], most_branches);
     return choice;
   }
 

@@ -21,25 +21,23 @@ class root_queue {
     first_ = std::upper_bound(offsets, offsets + graph_.num_vertices + 1, task.begin) - offsets - 1;
     last_ = std::lower_bound(offsets, offsets + graph_.num_vertices + 1, task.end) - offsets;
     const auto is_long = [&](Vertex u) { return graph_.degree(u) >= std::max(long_row, shortest_); };
-    if (first_ == 0 && last_ == graph_.num_vertices) {
+    if (task.begin == 0 && task.end == graph_.num_entries()) {
       const auto* end = std::partition_point(view.roots, view.roots + view.num_roots, is_long);
       long_rows_.assign(view.roots, end);
+      if (view.num_roots > 0) longest_ = graph_.degree(view.roots[0]);
     } else {
-      for (auto u = first_; u < last_; ++u)
+      for (auto u = first_; u < last_; ++u) {
+        longest_ = std::max(longest_, graph_.degree(u));
         if (is_long(static_cast<Vertex>(u))) long_rows_.push_back(static_cast<Vertex>(u));
+      }
       std::stable_sort(long_rows_.begin(), long_rows_.end(),
                        [&](Vertex a, Vertex b) { return graph_.degree(a) > graph_.degree(b); });
     }
     next_short_ = first_;
   }
 
-  // The longest row that will be searched.
-  std::int64_t longest() const {
-    if (!long_rows_.empty()) return graph_.degree(long_rows_.front());
-    std::int64_t longest = 0;
-    for (auto u = first_; u < last_; ++u) longest = std::max(longest, graph_.degree(u));
-    return longest;
-  }
+  // The length of the longest row of the task; 1 if none is longer.
+  std::int64_t longest() const { return longest_; }
 
   // Calls search(u, whole row?) for one long row, or for the next run of short ones; false when none are left.
   template <class Search>
@@ -67,7 +65,7 @@ class root_queue {
 
   csr_view<Vertex> graph_;
   entry_range task_;
-  std::int64_t shortest_, first_, last_;
+  std::int64_t shortest_, first_, last_, longest_ = 1;
   std::vector<Vertex> long_rows_;
   std::atomic<std::size_t> next_long_{0};
   std::atomic<std::int64_t> next_short_{0};

@@ -30,15 +30,15 @@ class clique_run {
     leaf_table total(longest_, held_);
     if (longest_ + 1 >= goal_.smallest())
       on_threads(threads, [&](int) {
-        worker mine(*this, ctl);
         try {
+          worker mine(*this, ctl);
           mine.work();
+          const std::lock_guard lock(merging_);
+          total.merge(mine.thread.leaves);
         } catch (...) {
           pool_.abort();
           throw;
         }
-        const std::lock_guard lock(merging_);
-        total.merge(mine.thread.leaves);
       });
     return total.take();
   }

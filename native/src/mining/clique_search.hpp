@@ -78,4 +78,10 @@ struct search_start {
 void search_by_pivot(search_thread& thread, const search_start& start);
 void search_by_enumeration(search_thread& thread, const search_start& start);
 
+// What these choose from: `Words` per row, 0 for any number; `Local` also counts per vertex or edge.
+template <int Words, bool Local>
+void run_pivot(search_thread& thread, const search_start& start);
+template <int Words, bool Local>
+void run_enumeration(search_thread& thread, const search_start& start);
+
 }  // namespace graphlode::mining

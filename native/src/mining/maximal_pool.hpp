@@ -22,6 +22,9 @@ class branch_pool {
   // Whether a branch should be given away; cheap enough to ask at every branch.
   bool wanted() const noexcept { return missing_.load(std::memory_order_relaxed) > 0; }
 
+  // Whether some thread has failed: what the others still find will not be seen.
+  bool abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed); }
+
   void give(Branch&& branch) {
     {
       const std::lock_guard lock(mutex_);
@@ -43,8 +46,8 @@ class branch_pool {
     --working_;
     missing_.fetch_add(1, std::memory_order_relaxed);
     if (working_ == 0 && given_.empty()) changed_.notify_all();
-    changed_.wait(lock, [&] { return abandoned_ || !given_.empty() || working_ == 0; });
-    if (abandoned_ || given_.empty()) return false;
+    changed_.wait(lock, [&] { return abandoned() || !given_.empty() || working_ == 0; });
+    if (abandoned() || given_.empty()) return false;
     branch = std::move(given_.front());
     given_.pop_front();
     ++working_;
@@ -55,7 +58,7 @@ class branch_pool {
   void abandon() {
     {
       const std::lock_guard lock(mutex_);
-      abandoned_ = true;
+      abandoned_.store(true, std::memory_order_relaxed);
     }
     changed_.notify_all();
   }
@@ -65,7 +68,7 @@ class branch_pool {
   std::condition_variable changed_;
   std::deque<Branch> given_;
   int working_ = 0;
-  bool abandoned_ = false;
+  std::atomic<bool> abandoned_{false};
   std::atomic<int> missing_{0};  // threads that wait, less the branches that are there for them
 };
 

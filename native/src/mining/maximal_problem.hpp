@@ -78,7 +78,7 @@ struct problem {
     num_candidates = num_rows = candidates;
     names.reserve(candidates);
     rows.reserve(candidates * words);
-    std::memset(rows.data(), 0, static_cast<std::size_t>(candidates * words) * sizeof(word));
+    std::fill_n(rows.data(), candidates * words, word{0});
   }
   // Row `num_rows`, all zero; it counts when `num_rows` is raised.
   word* spare_row() {

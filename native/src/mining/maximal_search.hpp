@@ -54,6 +54,7 @@ class maximal_search {
     if ((work_left_ -= work) > 0) return;
     work_left_ = std::int64_t{1} << 20;
     ctl.check();
+    if (pool.abandoned()) throw cancelled();
   }
 
   clique_writer writer;

@@ -100,9 +100,11 @@ class Stream(Iterator[AnyArray]):
         return batch
 
     def close(self) -> None:
-        """Stop what runs and wait until it has; the iterator then ends."""
+        """Stop what runs and wait until it has; the iterator then ends. In a forked child nothing runs to be stopped."""
+        if self._process != os.getpid():
+            return
         self._channel.close()
-        if self._thread.ident is not None and self._process == os.getpid():
+        if self._thread.ident is not None:
             self._thread.join()
 
     def __enter__(self) -> Stream:
@@ -114,9 +116,10 @@ class Stream(Iterator[AnyArray]):
         self.close()
 
     def __del__(self) -> None:
-        # No waiting: the collector may come by on any thread, even on one of ours.
-        if channel := getattr(self, "_channel", None):
-            channel.close()
+        # No waiting: the collector may come by on any thread, even on one of ours. And not in a forked child, where the
+        # lock may be held for ever by a thread that exists in the parent only.
+        if getattr(self, "_process", None) == os.getpid():
+            self._channel.close()
 
     def _tell(self) -> None:
         if self._progress is not None and monotonic() >= self._next_telling:

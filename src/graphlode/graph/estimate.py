@@ -111,9 +111,10 @@ def _known() -> str:
 
 
 def _public_functions(stem: str) -> dict[str, Callable[..., Any]]:
-    module = import_module(_PACKAGE + stem)
+    """The functions of an operation's module that users call; helpers that other modules share are none of them."""
+    module, public = import_module(_PACKAGE + stem), import_module(_PACKAGE.rstrip(".")).__all__
     functions = inspect.getmembers(module, inspect.isfunction)
-    return {name: f for name, f in functions if f.__module__ == module.__name__ and not name.startswith("_")}
+    return {name: f for name, f in functions if f.__module__ == module.__name__ and name in public}
 
 
 def _arguments(

@@ -16,7 +16,7 @@ from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.tables import table
 from graphlode.graph.views import Roots
-from graphlode.mining.cliques import check_size, work_per_entry
+from graphlode.mining.cliques import check_size, unsearched, work_per_entry
 
 if TYPE_CHECKING:
     import pandas
@@ -107,8 +107,12 @@ def count_all_cliques(
     >>> dict(gl.count_all_cliques(gl.complete(4)).counts)
     {1: 4, 2: 6, 3: 4, 4: 1}
     """
-    _check(max_k=max_k)
+    largest = None if max_k is None else check_size("max_k", max_k)
     undirected, notes = as_undirected(graph)
+    sizes = [undirected.num_vertices, undirected.num_edges]
+    if largest is not None and largest <= len(sizes):
+        counts = {k: size for k, size in enumerate(sizes[:largest], start=1) if size}
+        return AllCliques(counts, largest, unsearched(ALL_CLIQUES, undirected, devices, notes))
     outcome = run(
         ALL_CLIQUES,
         undirected,
@@ -117,8 +121,8 @@ def count_all_cliques(
         progress=progress,
         notes=notes,
         label="pivot",
-        max_k=max_k,
+        max_k=None if largest is None else max(3, min(largest, undirected.num_vertices)),
     )
-    sizes = [undirected.num_vertices, undirected.num_edges, *outcome.value[3:]]
-    counts = {k: size for k, size in enumerate(sizes[:max_k], start=1) if size}
-    return AllCliques(counts, max_k, outcome.provenance)
+    sizes += outcome.value[3:]
+    counts = {k: size for k, size in enumerate(sizes, start=1) if size}
+    return AllCliques(counts, largest, outcome.provenance)

@@ -17,7 +17,7 @@ from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.graph import Graph
 from graphlode.graph.views import Roots
-from graphlode.mining.cliques import check_size, work_per_entry
+from graphlode.mining.cliques import check_size, too_large, work_per_entry
 from graphlode.types import AnyArray, Int64Array
 
 BATCH_SIZE = 1 << 16
@@ -83,7 +83,7 @@ def list_cliques(
     """
     size, rows = check_size("k", k), check_size("batch_size", batch_size)
     undirected, notes = as_undirected(graph)
-    if size <= 2 or size > undirected.num_vertices:
+    if size <= 2 or too_large(size, undirected):
         return _stream_rows(undirected, size, rows, indices, devices, progress, notes)
     ids = None if indices else undirected.ids
     return stream(
@@ -108,7 +108,7 @@ def _stream_rows(
     progress: Progress | None,
     notes: tuple[str, ...],
 ) -> Stream:
-    """Vertices and edges are cliques, too, and above the number of vertices there is none: nothing to search."""
+    """Vertices and edges are cliques, too, and large cliques need many edges: nothing to search."""
     names = tuple(device.name for device in resolve(devices))
 
     def produce(sink: Sink, control: Control, told: Progress) -> Provenance:

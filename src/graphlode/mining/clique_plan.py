@@ -92,7 +92,10 @@ def choose_method(times: Mapping[str, Mapping[str, Any] | None]) -> tuple[str, s
 
 def together(seconds: list[float]) -> float:
     """Time of devices that share the work, each going at its own rate."""
-    return 0.0 if min(seconds) <= 0 else 1 / sum(1 / s for s in seconds)
+    if min(seconds) <= 0:
+        return 0.0
+    rate = sum(1 / s for s in seconds)
+    return 1 / rate if rate > 0 else float("inf")
 
 
 def _estimate(device: Device, graph: Graph, k: int, by: str | None) -> Mapping[str, Any] | None:

@@ -43,6 +43,18 @@ def check_size(name: str, value: Any) -> int:
     return size
 
 
+def too_large(k: int, graph: Graph) -> bool:
+    """Whether the graph has too few edges for a single clique of k vertices."""
+    return k * (k - 1) // 2 > graph.num_edges
+
+
+def unsearched(operation: Operation, graph: Graph, devices: Devices, notes: tuple[str, ...]) -> Provenance:
+    """The provenance of an answer that the size of the graph gives away; wrong devices are an error there, too."""
+    started = perf_counter()
+    names = tuple(device.name for device in resolve(devices))
+    return Provenance(operation.name, graph.version, names, "size of the graph", perf_counter() - started, notes=notes)
+
+
 def _check(*, k: int, by: str | None, method: str) -> None:
     check_size("k", k)
     if by not in (None, *get_args(By)):
@@ -165,7 +177,7 @@ def count_cliques(
     _check(k=k, by=by, method=method)
     size = check_size("k", k)
     undirected, notes = as_undirected(graph)
-    if size <= 2 or size > undirected.num_vertices:
+    if size <= 2 or too_large(size, undirected):
         return _trivial(undirected, size, by, devices, notes)
     plan = plan_cliques(undirected, size, by, method, devices)
     outcome = run(
@@ -192,9 +204,7 @@ def count_cliques(
 
 
 def _trivial(graph: Graph, k: int, by: By | None, devices: Devices, notes: tuple[str, ...]) -> CliqueCount:
-    """Vertices and edges are cliques, too, and none has more vertices than the graph: nothing to search."""
-    started = perf_counter()
-    names = tuple(device.name for device in resolve(devices))
+    """Vertices and edges are cliques, too, and large cliques need many edges: nothing to search."""
     n, m = graph.num_vertices, graph.num_edges
     by_vertex = graph.degrees() if k == 2 else np.full(n, int(k == 1), np.int64)
     by_edge = np.full(m, int(k == 2), np.int64)
@@ -203,8 +213,6 @@ def _trivial(graph: Graph, k: int, by: By | None, devices: Devices, notes: tuple
         total={1: n, 2: m}.get(k, 0),
         by_vertex=by_vertex if by == "vertex" else None,
         by_edge=by_edge if by == "edge" else None,
-        provenance=Provenance(
-            CLIQUES.name, graph.version, names, "size of the graph", perf_counter() - started, notes=notes
-        ),
+        provenance=unsearched(CLIQUES, graph, devices, notes),
         graph=graph,
     )

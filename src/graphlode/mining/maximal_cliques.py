@@ -23,6 +23,8 @@ from graphlode.types import AnyArray, Int64Array
 BATCH_SIZE = 1 << 13
 """Most cliques in a batch unless the caller says otherwise."""
 
+_LARGEST_BATCH = 1 << 20  # kernels hand over batches of so many members, however few cliques they are
+
 
 def _combine(partials: Sequence[Mapping[str, Any]]) -> Any:
     """The largest of the devices' largest cliques; the first of equals, so that the order of devices decides."""
@@ -190,8 +192,8 @@ def list_maximal_cliques(
         notes=notes,
         label="pivot",
         want="all",
-        min_size=smallest,
-        batch_size=cliques,
+        min_size=min(smallest, undirected.num_vertices + 1),
+        batch_size=min(cliques, _LARGEST_BATCH),
         ids=None if indices else undirected.ids,
     )
     return MaximalCliqueStream(found)

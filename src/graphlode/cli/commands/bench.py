@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from graphlode.cli.commands.cliques import parse_sizes
 from graphlode.cli.load import load
 from graphlode.cli.options import AsJson, Threads, threads_set
 from graphlode.cli.output import write_json
@@ -71,7 +72,7 @@ def bench(
         with threads_set(threads):
             setting = Setting(
                 device=resolve(device)[0].name,
-                sizes=experiment_of(experiment).SIZES if sizes is None else _sizes(sizes),
+                sizes=experiment_of(experiment).SIZES if sizes is None else parse_sizes(sizes, least=3),
                 limit=limit,
                 repeats=repeats,
                 say=(lambda text: None) if as_json else _say,
@@ -95,19 +96,6 @@ def _subject(name: str, known: dict[str, dict[int, int]]) -> Subject:
     graph = generate(name) if is_generated(name) else load(name, quiet=True).graph
     short = short_name(name)
     return Subject(short, graph.undirected(), known.get(short, {}))
-
-
-def _sizes(text: str) -> list[int]:
-    """4-8 or 4,6,8 or both."""
-    found: set[int] = set()
-    for part in text.split(","):
-        low, dash, high = part.strip().partition("-")
-        if not low.isdecimal() or (dash and not high.isdecimal()):
-            raise InputError(f"-k takes sizes such as 4-8 or 5,7, got {text!r}")
-        found |= set(range(int(low), int(high if dash else low) + 1))
-    if not found or min(found) < 3:
-        raise InputError(f"-k takes sizes of at least 3, got {text!r}")
-    return sorted(found)
 
 
 def _known_counts(file: Path | None) -> dict[str, dict[int, int]]:

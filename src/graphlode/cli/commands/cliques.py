@@ -45,6 +45,7 @@ How = Annotated[Method, typer.Option("--method", help="How to count.")]
 Plot = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE", help="Draw the counts over k (.png, .svg or .pdf).")
 ]
+_MOST_SIZES = 10_000
 
 
 def cliques(
@@ -107,14 +108,16 @@ def cliques(
         _show(document, results)
 
 
-def parse_sizes(text: str) -> list[int]:
+def parse_sizes(text: str, least: int = 1) -> list[int]:
     """The sizes that a text such as `5`, `4-8` or `3,5,7-9` names, ascending."""
     sizes: set[int] = set()
     for part in text.split(","):
-        found = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
+        found = re.fullmatch(r"\s*(\d{1,18})\s*(?:-\s*(\d{1,18})\s*)?", part)
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
-        if not 1 <= first <= last:
-            raise InputError(f"-k takes a size of at least 1, several (3,5,8) or a range (4-8), got {text!r}")
+        if not least <= first <= last:
+            raise InputError(f"-k takes sizes of at least {least}: one, several (3,5,8) or a range (4-8), got {text!r}")
+        if last - first >= _MOST_SIZES:
+            raise InputError(f"-k takes at most {_MOST_SIZES} sizes, got {text!r}")
         sizes.update(range(first, last + 1))
     return sorted(sizes)
 
@@ -127,8 +130,10 @@ def _check_plot(path: Path) -> None:
 
 
 def _list(loaded: Loaded, k: int, path: Path, devices: Devices, quiet: bool) -> int:
-    with progress_bar("listing cliques", quiet=quiet) as progress:
-        batches = list_cliques(loaded.graph, k, devices=devices, progress=progress)
+    with (
+        progress_bar("listing cliques", quiet=quiet) as progress,
+        list_cliques(loaded.graph, k, devices=devices, progress=progress) as batches,
+    ):
         return write_cliques(batches, k, path)
 
 

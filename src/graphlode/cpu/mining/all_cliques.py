@@ -27,7 +27,7 @@ def launch(
             control.words,
         )  # fmt: skip
         for part, shift in halves(*leaves):
-            sizes = [size << shift for size in sizes_of_leaves(part, max_k)]
+            sizes = [size << shift for size in sizes_of_leaves(part, max_k, control.check)]
             counts = [a + b for a, b in zip_longest(counts, sizes, fillvalue=0)]
     return {"counts": counts}
 

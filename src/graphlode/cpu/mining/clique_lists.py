@@ -13,6 +13,8 @@ from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.types import AnyArray, Int64Array, Task
 
+_WAITING = 10
+
 
 def launch(
     device: CpuDevice,
@@ -45,8 +47,13 @@ def launch(
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], *, k: int, batch_size: int, **unused: Any) -> int:
-    """Bytes beside the view: a name per vertex; per thread a place per vertex, bit rows and two batches."""
+    """Bytes beside the view: a name per vertex and the batches that wait; per thread a place per vertex, bit rows, batches.
+
+    Per thread a batch that is filled and one that is kept for the next; as many as the stream holds wait, and the caller
+    has one or two in hand.
+    """
     n, longest = shape["num_vertices"], min(shape["num_vertices"], math.isqrt(2 * shape["num_edges"]) + 1)
     words = max(2 * -(-longest // 64), 1)
     bit_rows = 8 * words * (longest + min(k, longest) + 64)
-    return 8 * n + device.threads * (4 * n + bit_rows + 2 * 8 * k * batch_size)
+    batches = 2 * device.threads + _WAITING
+    return 8 * n + device.threads * (4 * n + bit_rows) + 8 * k * batch_size * batches

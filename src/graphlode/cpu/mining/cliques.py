@@ -36,8 +36,8 @@ def launch(
     limbs, table = 1, np.zeros(0, np.uint64)
     if by is not None:
         limbs = limbs_for(bound_of_rows(view["row_counts"], k))
-        if method == "pivot":
-            table = binomials(longest + 1, k, limbs).reshape(-1)
+        if method == "pivot" and k <= longest + 1:  # else there is no clique, and nothing looks at the table
+            table = binomials(longest + 1, k, limbs, control.check).reshape(-1)
     units = {None: 0, "vertex": offsets.size - 1, "edge": neighbors.size}[by]
     counts = np.zeros((units, limbs), np.uint64)
     total = 0

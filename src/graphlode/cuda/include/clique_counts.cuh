@@ -16,55 +16,64 @@ struct binomial_table {
   }
 };
 
-// The sum of one lane.
+struct wide_word {
+  unsigned long long low, high;
+};
+
+// The sum of one warp, in shared memory.
 struct leaf_sum {
   static constexpr bool all_sizes = false;
 
   binomial_table binomials;
   unsigned long long low, high;
 
-  // `times` leaves with r vertices still needed.
+  // `times` leaves with r vertices still needed. By one lane.
   __device__ __forceinline__ void add(int /*held*/, int r, int pivots, unsigned long long times) {
     if (r < 0 || r > pivots) return;
-    const unsigned long long* choices = binomials.at(pivots, r);
-    const unsigned long long choices_low = __ldg(choices), choices_high = __ldg(choices + 1);
-    const unsigned long long product = choices_low * times;
-    low += product;
-    high += __umul64hi(choices_low, times) + choices_high * times + (low < product ? 1ull : 0ull);
+    const wide_word product = times_binomial(pivots, r, times);
+    low += product.low;
+    high += product.high + (low < product.low ? 1ull : 0ull);
   }
 
-  // Adds the sums of all threads of the block to `total`, two words. Called by all threads.
-  __device__ __forceinline__ void flush(unsigned long long* total) {
-    __shared__ unsigned long long sums[32][2];
-    for (int distance = 16; distance > 0; distance >>= 1) {
-      const unsigned long long other_low = __shfl_xor_sync(full_mask, low, distance);
-      high += __shfl_xor_sync(full_mask, high, distance);
-      low += other_low;
-      high += low < other_low ? 1ull : 0ull;
-    }
-    if (lane_id() == 0) {
-      sums[warp_id()][0] = low;
-      sums[warp_id()][1] = high;
-    }
+  // The same, by several lanes at once.
+  __device__ __forceinline__ void add_together(int /*held*/, int r, int pivots, unsigned long long times) {
+    if (r < 0 || r > pivots) return;
+    const wide_word product = times_binomial(pivots, r, times);
+    const unsigned long long before = atomicAdd(&low, product.low);
+    const unsigned long long carried = product.high + (before + product.low < before ? 1ull : 0ull);
+    if (carried != 0) atomicAdd(&high, carried);
+  }
+
+  // Adds the sums of all warps of the block to `total`, two words. Called by all threads.
+  __device__ __forceinline__ void flush(unsigned long long* total) const {
+    __shared__ wide_word sums[32];
+    if (lane_id() == 0) sums[warp_id()] = {low, high};
     __syncthreads();
     if (threadIdx.x != 0) return;
-    for (int warp = 1; warp < warps_per_block(); ++warp) {
-      low += sums[warp][0];
-      high += sums[warp][1] + (low < sums[warp][0] ? 1ull : 0ull);
+    wide_word sum{0, 0};
+    for (int warp = 0; warp < warps_per_block(); ++warp) {
+      sum.low += sums[warp].low;
+      sum.high += sums[warp].high + (sum.low < sums[warp].low ? 1ull : 0ull);
     }
-    if (low != 0) {
-      const unsigned long long before = atomicAdd(total, low);
-      if (before + low < before) ++high;
+    if (sum.low != 0) {
+      const unsigned long long before = atomicAdd(total, sum.low);
+      if (before + sum.low < before) ++sum.high;
     }
-    if (high != 0) atomicAdd(total + 1, high);
+    if (sum.high != 0) atomicAdd(total + 1, sum.high);
+  }
+
+ private:
+  __device__ __forceinline__ wide_word times_binomial(int n, int r, unsigned long long times) const {
+    const unsigned long long* choices = binomials.at(n, r);
+    const unsigned long long choices_low = __ldg(choices), choices_high = __ldg(choices + 1);
+    return {choices_low * times, __umul64hi(choices_low, times) + choices_high * times};
   }
 };
 
-// leaves[h][p] in global memory, in as many copies as the host likes, so that warps seldom meet.
-// AllSizes: leaves must stand for cliques of every size, so the forms that hold for one size alone are not used.
-template <bool AllSizes>
+// leaves[h][p] in global memory, in as many copies as the host likes, so that warps seldom meet. They must stand for
+// cliques of every size, so closed forms that hold for one size alone are not used.
 struct leaf_table {
-  static constexpr bool all_sizes = AllSizes;
+  static constexpr bool all_sizes = true;
 
   unsigned long long* leaves;
   int width;  // of a row: the number of values of p
@@ -72,6 +81,9 @@ struct leaf_table {
   __device__ __forceinline__ void add(int held, int /*r*/, int pivots, unsigned long long times) {
     atomicAdd(&leaves[static_cast<long long>(held) * width + pivots], times);
   }
+  __device__ __forceinline__ void add_together(int held, int r, int pivots, unsigned long long times) {
+    add(held, r, pivots, times);
+  }
 
-  __device__ __forceinline__ void flush(unsigned long long*) {}
+  __device__ __forceinline__ void flush(unsigned long long*) const {}
 };

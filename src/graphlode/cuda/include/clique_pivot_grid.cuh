@@ -7,6 +7,7 @@
 // leave at once: who gives work away always looks for work again, so nothing is left behind.
 #pragma once
 #include "clique_pivot.cuh"
+#include "clique_pivot_long.cuh"
 #include "status.cuh"
 
 constexpr int pivot_warps = 8;
@@ -36,11 +37,12 @@ struct pivot_region {
   static constexpr int stride = 32 * MaxWords + 1;
   static constexpr int max_levels = 32;
   static constexpr int place_bits = 10;
+  static constexpr int listed_branches = -1, corners_of_triangles = -2;
 
   unsigned state;  // warps at work << 16 | branches not taken; 0: the region is free
   unsigned slot;
-  int root_words;
-  int first_place;  // 0 or more: the branches are the edges to the neighbors from this place on
+  int root_words, degree;
+  int first_place;  // 0 or more: the branches are the edges to the neighbors from this place on; or one of those below
   int branches;     // in the list; if there is one more, it is the node `last`
   pivot_node last;
   unsigned last_set[MaxWords];
@@ -50,29 +52,6 @@ struct pivot_region {
   unsigned matrix[MaxWords * stride];
 };
 
-// Searches below at most narrow_degree neighbors of a root, a set that lies in memory, on the matrix among them.
-template <class Leaves>
-__device__ __forceinline__ void search_members(pivot_search<Leaves>& search, const clique_root& root,
-                                               const unsigned* set, const pivot_node& node, int bottom) {
-  const bool single = node.size <= 32;
-  unsigned short* places = single ? search.space.single_places : search.space.narrow_places;
-  int listed = 0;
-  for (int w = 0; w < root.words; ++w) {
-    const unsigned word = set[w];
-    if (word >> lane_id() & 1u) places[listed + votes_below(word)] = static_cast<unsigned short>(32 * w + lane_id());
-    listed += __popc(word);
-  }
-  __syncwarp();
-  cut_out(
-      places, node.size, [&](int v, int w) { return root.rows[static_cast<long long>(v) * root.words + w]; },
-      single ? search.space.single : search.space.narrow, single ? single_stride : narrow_stride);
-  if (single) {
-    search.template search<1>(search.space.single, single_stride, places, first_members(node.size), node, bottom);
-  } else {
-    search.search_narrow(node, bottom);
-  }
-}
-
 // The places of a root that are in the task.
 struct place_range {
   int first, last;
@@ -81,147 +60,6 @@ __device__ __forceinline__ place_range places_in_task(const clique_root& root, c
   const long long first = job.begin - root.begin, last = job.end - root.begin;
   return {first < 0 ? 0 : static_cast<int>(first), last > root.degree ? root.degree : static_cast<int>(last)};
 }
-
-// A root with more neighbors than shared memory has bits for. Its own rows are searched where they are until a branch
-// has at most narrow_degree candidates. `memory`: the candidates, a list of them, then frames; all of it global.
-template <class Leaves>
-struct long_search {
-  pivot_search<Leaves>& search;
-  const clique_root& root;
-  unsigned* memory;
-
-  __device__ __forceinline__ unsigned* set() const { return memory; }
-  __device__ __forceinline__ unsigned short* list() const {
-    return reinterpret_cast<unsigned short*>(memory + root.words);
-  }
-  __device__ __forceinline__ int frame_words() const { return 2 * root.words + frame_header_words; }
-  __device__ __forceinline__ int bottom(int level) const { return 17 * root.words + level * frame_words(); }
-  __device__ __forceinline__ const unsigned* row(int place) const {
-    return root.rows + static_cast<long long>(place) * root.words;
-  }
-
-  // Everything below the root (place -1), or below the edge to one neighbor.
-  __device__ __noinline__ void run(int place) {
-    const int words = root.words, lane = lane_id(), held_below = place < 0 ? 1 : 2;
-    for (int w = lane; w < words; w += 32) {
-      const int left = root.degree - 32 * w;
-      set()[w] = place >= 0 ? row(place)[w] & bits_above(place, w) : left >= 32 ? ~0u : (1u << left) - 1u;
-    }
-    __syncwarp();
-    pivot_node node{held_below, 0, 0};
-    for (int level = 0;;) {
-      int size = 0, pivot = 0;
-      for (int w = lane; w < words; w += 32) size += __popc(set()[w]);
-      node.size = warp_sum(size);
-      if (!search.is_plain(node)) {
-        if (node.size <= narrow_degree) {
-          search_members(search, root, set(), node, bottom(level));
-        } else if (evaluate(node, pivot)) {
-          unsigned* frame = memory + bottom(level++);
-          for (int w = lane; w < words; w += 32) {
-            const unsigned own = w == pivot >> 5 ? 1u << (pivot & 31) : 0u;
-            frame[frame_header_words + w] = set()[w];
-            frame[frame_header_words + words + w] = set()[w] & ~row(pivot)[w] & ~own;
-          }
-          if (lane == 0) {
-            frame[0] = static_cast<unsigned>(pivot);
-            frame[1] = static_cast<unsigned>(node.pivots);
-          }
-          __syncwarp();
-        }
-      }
-      if (level == 0) return;
-      take_branch(level, node);
-      node.held = held_below + level;
-    }
-  }
-
-  // As pivot_search::evaluate, for more candidates than its packed sums hold.
-  __device__ __forceinline__ bool evaluate(pivot_node& node, int& pivot) {
-    ++search.nodes;
-    const int lane = lane_id(), size = node.size, words = root.words;
-    unsigned* const marks = search.space.marks;
-    int listed = 0;
-    for (int w = 0; w < words; ++w) {
-      const unsigned word = set()[w];
-      if (word >> lane & 1u) list()[listed + votes_below(word)] = static_cast<unsigned short>(32 * w + lane);
-      listed += __popc(word);
-    }
-    for (int w = lane; w < words; w += 32) marks[w] = 0;
-    __syncwarp();
-    unsigned long long ends = 0;
-    unsigned best = 0;
-    int passed = 0;
-    for (int i = lane; i < size; i += 32) {
-      const int v = list()[i];
-      int degree = 0;
-      for (int w = 0; w < words; ++w) degree += __popc(set()[w] & row(v)[w]);
-      ends += static_cast<unsigned>(degree);
-      if (degree == size - 1) {
-        ++passed;
-        atomicOr(&marks[v >> 5], 1u << (v & 31));
-      } else {
-        best = max(best, static_cast<unsigned>(degree) << 16 | static_cast<unsigned>(v));
-      }
-    }
-    __syncwarp();
-    ends = warp_sum(ends);
-    passed = warp_sum(passed);
-    best = __reduce_max_sync(full_mask, best);
-    const int others = size - passed;
-    if (others == 0) {
-      search.leaf(node.held, node.pivots + size, 1);
-      return false;
-    }
-    if (!Leaves::all_sizes && search.k - node.held == 2) {
-      search.leaf(node.held, node.pivots, 1);
-      search.leaf(node.held + 1, node.pivots, static_cast<unsigned>(size));
-      search.leaf(node.held + 2, 0, ends / 2);
-      return false;
-    }
-    node.pivots += passed;
-    node.size = others;
-    if (static_cast<int>(best >> 16) == passed) {  // the others are adjacent to no other
-      search.leaf(node.held, node.pivots, 1);
-      search.leaf(node.held + 1, node.pivots, static_cast<unsigned>(others));
-      return false;
-    }
-    pivot = static_cast<int>(best & 0xffffu);
-    for (int w = lane; w < words; w += 32) set()[w] &= ~marks[w];
-    __syncwarp();
-    return true;
-  }
-
-  // The next branch of the highest frame into set(); the pivot's is the last and takes the frame off the stack.
-  __device__ __forceinline__ void take_branch(int& level, pivot_node& node) {
-    const int words = root.words, lane = lane_id();
-    unsigned* frame = memory + bottom(level - 1);
-    unsigned *rest = frame + frame_header_words, *apart = rest + words;
-    node.pivots = static_cast<int>(frame[1]);
-    int place = -1;
-    for (int first = 0; first < words && place < 0; first += 32) {
-      const unsigned word = first + lane < words ? apart[first + lane] : 0;
-      const unsigned filled = __ballot_sync(full_mask, word != 0);
-      if (filled == 0) continue;
-      const int at = __ffs(static_cast<int>(filled)) - 1;
-      place = 32 * (first + at) + __ffs(static_cast<int>(__shfl_sync(full_mask, word, at))) - 1;
-    }
-    const bool is_pivot = place < 0;
-    if (is_pivot) place = static_cast<int>(frame[0]);
-    __syncwarp();
-    if (lane == 0) {
-      rest[place >> 5] &= ~(1u << (place & 31));
-      apart[place >> 5] &= ~(1u << (place & 31));
-    }
-    __syncwarp();
-    for (int w = lane; w < words; w += 32) set()[w] = is_pivot ? rest[w] : rest[w] & row(place)[w];
-    __syncwarp();
-    if (is_pivot) {
-      ++node.pivots;
-      --level;
-    }
-  }
-};
 
 template <class Vertex, class Leaves>
 struct pivot_warp {
@@ -233,28 +71,65 @@ struct pivot_warp {
   // ---- small roots and branches from the queue
 
   __device__ __forceinline__ void begin_root(long long slot, const clique_root& root) {
-    search.slot = static_cast<unsigned>(slot - job.first);
-    search.root_words = root.words;
+    search.begin(static_cast<unsigned>(slot - job.first), root.words);
   }
 
-  // Up to 32 roots: lane i looks up where the i-th lies, so that the warp waits once for all of them.
+  // Up to 32 roots: lane i looks up where the i-th lies, so that the warp waits once for all of them. Of a root with up
+  // to 32 neighbors each lane has a row in a register, loaded while the root before it is searched. If it turns out to
+  // be a clique, as small ones often are, that is all: lane i adds the leaf of the i-th root at the end.
   __device__ __forceinline__ void take_small_roots(long long begin, int count) {
     clique_root mine{0, 0, 0, 0, nullptr};
     if (lane_id() < count) mine = rows.at(begin + lane_id());
+    clique_root next = root_of_lane(mine, 0);
+    unsigned next_row = single_row(next);
+    int clique = 0;
+    unsigned cliques = 0;
     for (int i = 0; i < count; ++i) {
-      clique_root root;
-      root.begin = __shfl_sync(full_mask, mine.begin, i);
-      root.degree = __shfl_sync(full_mask, mine.degree, i);
-      root.words = words_for(root.degree);
-      root.rows = rows.slab + __shfl_sync(full_mask, static_cast<long long>(mine.rows - rows.slab), i);
-      take_small_root(begin + i, root);
+      const clique_root root = next;
+      const unsigned row = next_row;
+      if (i + 1 < count) {
+        next = root_of_lane(mine, i + 1);
+        next_row = single_row(next);
+      }
+      const bool whole = root.begin >= job.begin && root.begin + root.degree <= job.end;
+      if (root.degree > 32 || !whole) {
+        take_small_root(begin + i, root);
+      } else if (is_clique(row, root.degree)) {
+        if (lane_id() == i) clique = root.degree;
+        ++cliques;
+      } else {
+        begin_root(begin + i, root);
+        search.space().single()[lane_id()] = row;
+        __syncwarp();
+        search_small(search.space().single(), root, first_members(root.degree), pivot_node{1, 0, root.degree});
+      }
     }
+    __syncwarp();
+    if (clique != 0) search.leaves.add_together(1, search.k - 1, clique, 1);
+    if (lane_id() == 0) search.nodes += cliques;
+    __syncwarp();
+  }
+
+  __device__ __forceinline__ clique_root root_of_lane(const clique_root& mine, int lane) const {
+    clique_root root;
+    root.begin = __shfl_sync(full_mask, mine.begin, lane);
+    root.degree = __shfl_sync(full_mask, mine.degree, lane);
+    root.words = words_for(root.degree);
+    root.rows = rows.slab + __shfl_sync(full_mask, static_cast<long long>(mine.rows - rows.slab), lane);
+    return root;
+  }
+  __device__ __forceinline__ static unsigned single_row(const clique_root& root) {
+    return root.degree <= 32 && lane_id() < root.degree ? root.rows[lane_id()] : 0;
+  }
+  __device__ __forceinline__ static bool is_clique(unsigned row, int degree) {
+    const unsigned ends = __reduce_add_sync(full_mask, static_cast<unsigned>(__popc(row)));
+    return ends == static_cast<unsigned>(degree * (degree - 1));
   }
 
   __device__ __forceinline__ void take_small_root(long long slot, const clique_root& root) {
     begin_root(slot, root);
     const place_range places = places_in_task(root, job);
-    unsigned* matrix = root.degree <= 32 ? search.space.single : search.space.narrow;
+    unsigned* matrix = root.degree <= 32 ? search.space().single() : search.space().narrow();
     const int stride = root.degree <= 32 ? single_stride : narrow_stride;
     __syncwarp();
     copy_root(root, matrix, stride);
@@ -284,10 +159,11 @@ struct pivot_warp {
   template <class Interrupt>
   __device__ __forceinline__ bool take_from_queue(unsigned patience, Interrupt interrupt) {
     unsigned header = 0;
+    unsigned* const marks = search.space().marks();
     __syncwarp();
     const task_outcome there = search.queue.take(patience, interrupt, [&](int i, unsigned word) {
       if (i < task_header_words) header = word;
-      if (i >= task_header_words) search.space.marks[i - task_header_words] = word;
+      if (i >= task_header_words) marks[i - task_header_words] = word;
     });
     if (there != task_taken) return there == task_interrupted;
     __syncwarp();
@@ -297,9 +173,9 @@ struct pivot_warp {
     const clique_root root = rows.at(slot);
     begin_root(slot, root);
     int size = 0;
-    for (int w = lane_id(); w < root.words; w += 32) size += __popc(search.space.marks[w]);
+    for (int w = lane_id(); w < root.words; w += 32) size += __popc(marks[w]);
     node.size = warp_sum(size);
-    if (!search.is_plain(node)) search_members(search, root, search.space.marks, node, 0);
+    if (!search.is_plain(node)) search_members(search, root, marks, node, 0);
     return true;
   }
 
@@ -331,9 +207,12 @@ struct pivot_warp {
     if (lane_id() == 0) {
       region.slot = search.slot;
       region.root_words = root.words;
-      region.first_place = whole ? -1 : places.first;
+      region.degree = root.degree;
+      region.first_place = !whole             ? places.first
+                           : only_triangles() ? region.corners_of_triangles
+                                              : region.listed_branches;
     }
-    if (whole) branches = split_root(region, root);
+    if (whole) branches = only_triangles() ? root.words : split_root(region, root);
     __threadfence_block();  // all of it must be in sight before the first branch can be taken
     __syncwarp();
     if (lane_id() == 0 && branches > 0) atomicAdd(&region.state, static_cast<unsigned>(branches));
@@ -342,6 +221,9 @@ struct pivot_warp {
     leave(region);
     return true;
   }
+
+  // Whether a root is done when the triangles among its neighbors are counted: its warps then share their corners.
+  __device__ __forceinline__ bool only_triangles() const { return !Leaves::all_sizes && search.k == 4; }
 
   // Evaluates the root's node and those in which its pivots are passed, and lists their branches. Returns how many.
   template <int MaxWords>
@@ -410,8 +292,12 @@ struct pivot_warp {
     taken = __shfl_sync(full_mask, taken, 0);
     if (taken < 0) return false;
     __threadfence_block();
-    search.slot = region.slot;
-    search.root_words = region.root_words;
+    search.begin(region.slot, region.root_words);
+    if (region.first_place == region.corners_of_triangles) {
+      search.template count_corners<MaxWords>(region.matrix, region.stride, 32 * taken + lane, region.degree);
+      leave(region);
+      return true;
+    }
     unsigned set = 0;
     pivot_node node{2, 0, 0};
     if (region.first_place >= 0) {
@@ -483,7 +369,7 @@ struct pivot_warp {
     const clique_root root = rows.at(slot);
     begin_root(slot, root);
     const place_range places = places_in_task(root, job);
-    long_search<Leaves> below{search, root, search.space.overflow};
+    long_search<Leaves> below{search, root, search.overflow};
     if (places.last - places.first == root.degree) {
       below.run(-1);
       return;
@@ -525,12 +411,28 @@ struct pivot_warp {
   static constexpr unsigned looks_at_region = 256;
 };
 
+// 32-bit words of the region, in whole 16 bytes; clique_pivot.py knows them, too.
+template <int MaxWords>
+__device__ constexpr int region_words() {
+  if constexpr (MaxWords > narrow_words) {
+    return static_cast<int>((sizeof(pivot_region<MaxWords>) + 15) / 16 * 4);
+  } else {
+    return 0;
+  }
+}
+
 // The whole life of a thread of the grid. Dynamic shared memory: the region if there are large roots, then a space per
 // warp.
 template <int MaxWords, class Vertex, class Leaves>
-__device__ __forceinline__ void count_by_pivoting(unsigned* shared, pivot_search<Leaves>& search,
+__device__ __forceinline__ void count_by_pivoting(unsigned* shared, int space_words,
+                                                  const pivot_search<Leaves>& beginning,
                                                   const clique_rows<Vertex>& rows, const pivot_job& job,
                                                   pivot_work* work) {
+  using search_t = pivot_search<Leaves>;
+  static_assert(sizeof(search_t) <= 4 * state_words, "the state must fit its place");
+  unsigned* memory = shared + region_words<MaxWords>() + warp_id() * space_words;
+  auto& search = *reinterpret_cast<search_t*>(memory + warp_space::at_state);
+  if (lane_id() == 0) search = beginning;
   if (threadIdx.x == 0) atomicAdd(&work->queue.busy, static_cast<unsigned>(pivot_warps));
   pivot_warp<Vertex, Leaves> warp{search, rows, job, work};
   if constexpr (MaxWords == 0) {
@@ -546,14 +448,4 @@ __device__ __forceinline__ void count_by_pivoting(unsigned* shared, pivot_search
   }
   if (lane_id() == 0) atomicAdd(&work->nodes, static_cast<unsigned long long>(search.nodes));
   search.leaves.flush(work->total);
-}
-
-// 32-bit words of the region, in whole 16 bytes; clique_pivot.py knows them, too.
-template <int MaxWords>
-__device__ constexpr int region_words() {
-  if constexpr (MaxWords > narrow_words) {
-    return static_cast<int>((sizeof(pivot_region<MaxWords>) + 15) / 16 * 4);
-  } else {
-    return 0;
-  }
 }

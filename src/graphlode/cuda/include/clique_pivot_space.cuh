@@ -6,48 +6,49 @@
 #pragma once
 #include "clique_rows.cuh"
 #include "warp.cuh"
+#if !defined(MAX_WORDS)
+#error "MAX_WORDS is set by the host"
+#endif
+#if !defined(STACK_WORDS)  // tests have it smaller
+#define STACK_WORDS 160
+#endif
 
 constexpr int narrow_degree = 128;  // what a warp holds for itself
 constexpr int narrow_words = narrow_degree / 32;
 constexpr int narrow_stride = narrow_degree + 1;
 constexpr int single_stride = 32;
+constexpr int stack_words = STACK_WORDS;
+constexpr int state_words = 32;  // for pivot_search
 
-// Shared memory of one warp. `places` are numbers among the root's neighbors.
+// Shared memory of one warp, which begins at `memory`: where everything lies is known when the kernel is compiled, so
+// that nothing has to be looked up. `places` are numbers among the root's neighbors. clique_pivot.py knows it, too.
 struct warp_space {
-  unsigned* narrow;               // up to narrow_degree rows of up to 4 words
-  unsigned* single;               // up to 32 rows of one word
-  unsigned* marks;                // a set of the root's neighbors
-  unsigned* stack;                // the first frames; the others are in `overflow`
-  unsigned* overflow;             // global memory
-  unsigned short* list;           // the candidates of the node at hand
-  unsigned short* narrow_places;  // of the rows of `narrow`
-  unsigned short* single_places;
-  int stack_words;
+  unsigned* memory;
 
-  // Words of it when roots have up to `degree` neighbors; clique_pivot.py knows them, too.
-  __device__ static constexpr int words(int degree, int stack_words) {
-    return narrow_words * narrow_stride + single_stride + words_of_set(degree) + stack_words + list_words(degree) +
-           narrow_degree / 2 + single_stride / 2;
+  __device__ __forceinline__ unsigned* narrow() const { return memory; }  // up to narrow_degree rows of up to 4 words
+  __device__ __forceinline__ unsigned* single() const { return memory + at_single; }  // up to 32 rows of one word
+  __device__ __forceinline__ unsigned* stack() const { return memory + at_stack; }    // the first frames
+  __device__ __forceinline__ unsigned short* list() const {  // the candidates of the node at hand
+    return reinterpret_cast<unsigned short*>(memory + at_list);
   }
-  __device__ static constexpr int words_of_set(int degree) { return (degree + 31) / 32; }
-  __device__ static constexpr int list_words(int degree) { return 16 * words_of_set(degree); }
+  __device__ __forceinline__ unsigned short* narrow_places() const {  // of the rows of `narrow`
+    return reinterpret_cast<unsigned short*>(memory + at_narrow_places);
+  }
+  __device__ __forceinline__ unsigned short* single_places() const {
+    return reinterpret_cast<unsigned short*>(memory + at_single_places);
+  }
+  __device__ __forceinline__ unsigned* marks() const { return memory + at_marks; }  // a set of the root's neighbors
 
-  __device__ warp_space(unsigned* memory, int degree, int stack_words_, unsigned* overflow_)
-      : overflow(overflow_), stack_words(stack_words_) {
-    narrow = memory;
-    single = narrow + narrow_words * narrow_stride;
-    marks = single + single_stride;
-    stack = marks + words_of_set(degree);
-    list = reinterpret_cast<unsigned short*>(stack + stack_words);
-    narrow_places = list + 2 * list_words(degree);
-    single_places = narrow_places + narrow_degree;
-  }
-
-  // A frame of `size` words that begins `offset` words above the bottom of the stack.
-  __device__ __forceinline__ unsigned* frame(int offset, int size) const {
-    return offset + size <= stack_words ? stack + offset : overflow + offset;
-  }
+  static constexpr int list_words = 16 * (MAX_WORDS > narrow_words ? MAX_WORDS : narrow_words);
+  static constexpr int at_single = narrow_words * narrow_stride;
+  static constexpr int at_stack = at_single + single_stride;
+  static constexpr int at_list = at_stack + stack_words;
+  static constexpr int at_narrow_places = at_list + list_words;
+  static constexpr int at_single_places = at_narrow_places + narrow_degree / 2;
+  static constexpr int at_state = at_single_places + single_stride / 2;
+  static constexpr int at_marks = at_state + state_words;  // the last: of long roots they have any length
 };
+static_assert(warp_space::at_state % 4 == 0, "the state has 64-bit words");
 
 // A set of candidates, word w of it in lane w, as numbers in ascending order. Returns how many there are.
 __device__ __forceinline__ int list_members(unsigned set, int words, unsigned short* list) {

@@ -16,9 +16,9 @@ OPERATION = "mining.all_cliques"
 SOURCE = KernelSource(
     "mining/all_cliques",
     ("all_cliques",),
-    {"VERTEX_T": ("int", "long long"), "MAX_WORDS": tuple(str(words) for words in MAX_WORDS)},
+    {"MAX_WORDS": tuple(str(words) for words in MAX_WORDS)},
 )
-_KERNEL = PivotKernel(SOURCE, {}, as_leaves=True)
+LEAVES = PivotKernel(SOURCE, as_leaves=True)
 
 # Rows with fewer neighbors have no triangle below them; sizes 1 and 2 are the caller's.
 _SHORTEST = 2
@@ -38,7 +38,7 @@ def launch(
     found = PivotCount()
     for task in tasks:
         if largest > _SHORTEST:
-            count_task(device, view, task, _KERNEL, found, k=largest, shortest=_SHORTEST, control=control)
+            count_task(device, view, task, LEAVES, found, k=largest, shortest=_SHORTEST, control=control)
         control.advance(task.end - task.begin)
     counts: list[int] = []
     for leaves in found.leaves:

@@ -19,12 +19,12 @@ import numpy as np
 from graphlode.control import Control
 from graphlode.counts import binomials
 from graphlode.cuda.compiler import KernelSource
-from graphlode.cuda.interface import KernelDevice, raise_fault, vertex_define
+from graphlode.cuda.interface import KernelDevice, raise_fault
 from graphlode.cuda.mining.clique_rows import CliqueRoots, CliqueRows, batches, build_rows, rows_memory, select_roots
 from graphlode.errors import UnsupportedError
 from graphlode.types import AnyArray, Task
 
-MAX_WORDS = (0, 4, 8, 12, 16)
+MAX_WORDS = (0, 4, 8, 16)
 """Words of the widest bit row that a kernel is compiled for; 0: any, in global memory."""
 
 # As in clique_pivot*.cuh.
@@ -32,9 +32,10 @@ _WARPS = 8
 _NARROW_WORDS, _NARROW_DEGREE, _NARROW_STRIDE, _SINGLE_STRIDE = 4, 128, 129, 32
 _MOST_PAIRS = 39
 _LEVELS = 32
+_STACK_WORDS, _STATE_WORDS = 160, 32
 _TASK_HEADER, _FRAME_HEADER, _LIST_WORDS = 3, 2, 16
 _WORK_WORDS, _TOTAL, _NODES, _LARGE, _SMALL, _QUEUE = 9, 2, 4, 5, 6, 7
-_BLOCKS = {0: 3, 4: 4, 8: 4, 12: 3, 16: 3}  # per multiprocessor, as __launch_bounds__ says
+_BLOCKS = {0: 3, 4: 4, 8: 4, 16: 3}  # per multiprocessor, as __launch_bounds__ says
 _RESERVED_SHARED_BYTES = 1024  # of every block, by the hardware
 
 # How launches behave; see pivot_search in clique_pivot.cuh. Measured on an H200.
@@ -43,7 +44,6 @@ GIVE_WHEN = 1
 NODES_PER_LAUNCH = 1 << 17  # of a warp: a fifth of a second or so
 PATIENCE = 1 << 16
 QUEUE_RECORDS = 1 << 17
-_STACK_WORDS = 160
 _MOST_LEAF_COPIES, _LEAF_CELLS = 64, 1 << 21
 _LONGEST = 0xFFFF
 
@@ -53,8 +53,8 @@ class PivotKernel:
     """A kernel of one of the two sources, and what it makes of leaves."""
 
     source: KernelSource
-    defines: Mapping[str, str]
     as_leaves: bool
+    defines: Mapping[str, str] = field(default_factory=dict)  # beside MAX_WORDS
 
 
 @dataclass
@@ -107,7 +107,7 @@ def count_roots(
         rows = build_rows(device, view, roots, batch)
         for slots in _classes(roots, batch):
             search = _Search(device, roots, rows, slots, k)
-            search.run(kernel, task, vertex_define(view["neighbors"].dtype), found, control, most_launches)
+            search.run(kernel, task, found, control, most_launches)
 
 
 def pivot_memory(device: KernelDevice, shape: Mapping[str, int], *, leaves: bool) -> int:
@@ -144,12 +144,11 @@ class _Search:
 
         frame_words = 2 * self.space_degree // 32 + _FRAME_HEADER
         stack_words = min(k, self.degree // 2 + 2) * frame_words
-        self.stack_words = min(stack_words, _STACK_WORDS)
         self.overflow_words = stack_words if stack_words > _STACK_WORDS else 0
         if self.max_words == 0:
             self.overflow_words = stack_words + (1 + _LIST_WORDS) * self.set_words
-        space_words = _space_words(self.space_degree, self.stack_words)
-        self.shared_bytes = 4 * (_region_words(self.max_words) + _WARPS * space_words)
+        self.space_words = _space_words(self.max_words, self.space_degree)
+        self.shared_bytes = 4 * (_region_words(self.max_words) + _WARPS * self.space_words)
 
     @property
     def large(self) -> int:
@@ -170,7 +169,6 @@ class _Search:
         self,
         kernel: PivotKernel,
         task: Task,
-        vertex: str,
         found: PivotCount,
         control: Control,
         most_launches: int | None,
@@ -181,28 +179,32 @@ class _Search:
         work, flags = buffer[:_WORK_WORDS], buffer[_WORK_WORDS:].view(np.uint32)
         records = device.empty((capacity, stride), np.uint32)
         overflow = device.empty(max(1, grid * _WARPS * self.overflow_words), np.uint32)
-        table, width, copies = self._table(kernel.as_leaves)
+        offsets, _, roots, shifts, slab = self.rows.arguments
+        table = self._leaves() if kernel.as_leaves else self._binomials()
+        shape = (np.int32(table.shape[2]), np.int32(table.shape[0])) if kernel.as_leaves else ()
         per_draw = max(1, min(32, self.small // (4 * _WARPS * grid)))
         drawn_alone = 4 * _WARPS * grid
         slots = (self.slots.begin, self.middle, self.slots.end, task.begin, task.end, drawn_alone)
         arguments = (
-            *self.rows.arguments,
+            offsets,
+            roots.astype(np.int32, copy=False),  # no CUDA device has views with more rows than that
+            shifts,
+            slab,
             *(np.int64(value) for value in slots),
-            *(np.int32(value) for value in (self.k, self.space_degree, per_draw, CUT_OUT_FROM, GIVE_WHEN)),
+            *(np.int32(value) for value in (self.k, per_draw, CUT_OUT_FROM, GIVE_WHEN)),
             *(np.uint32(value) for value in (NODES_PER_LAUNCH, patience(device))),
-            *(np.int32(value) for value in (self.stack_words, self.overflow_words)),
+            *(np.int32(value) for value in (self.space_words, self.overflow_words)),
             overflow,
             device.asarray(_matchings()),
             table,
-            np.int32(width),
-            np.int32(copies),
+            *shape,
             flags,
             records,
             np.uint32(capacity),
             np.int32(stride),
             work,
         )
-        kernels = device.load(kernel.source, VERTEX_T=vertex, MAX_WORDS=str(self.max_words), **kernel.defines)
+        kernels = device.load(kernel.source, MAX_WORDS=str(self.max_words), **kernel.defines)
         launches = 0
         while True:
             kernels.launch(kernel.source.entries[0], grid, 32 * _WARPS, arguments, self.shared_bytes)
@@ -227,14 +229,15 @@ class _Search:
             low, high = now[_TOTAL : _TOTAL + 2].view(np.uint64).tolist()
             found.total += low + (high << 64)
 
-    def _table(self, as_leaves: bool) -> tuple[Any, int, int]:
-        """Where leaves are counted, or the binomials to sum them by; the width of a row; the number of tables."""
-        if as_leaves:
-            width = self.degree + 1
-            copies = max(1, min(_MOST_LEAF_COPIES, _LEAF_CELLS // (width * (self.k + 1))))
-            return self.device.zeros((copies, self.k + 1, width), np.uint64), width, copies
-        most = -(-self.degree // 64) * 64
-        return self.device.asarray(_binomials(most, self.k)), most, 1
+    def _leaves(self) -> Any:
+        """Tables of leaves: copies, held, pivots."""
+        width = self.degree + 1
+        copies = max(1, min(_MOST_LEAF_COPIES, _LEAF_CELLS // (width * (self.k + 1))))
+        return self.device.zeros((copies, self.k + 1, width), np.uint64)
+
+    def _binomials(self) -> Any:
+        """Up to the longest row, in whole words of a set: few different tables for all graphs."""
+        return self.device.asarray(_binomials(-(-self.degree // 64) * 64, self.k))
 
 
 def patience(device: KernelDevice) -> int:
@@ -268,12 +271,12 @@ def _region_words(max_words: int) -> int:
     if max_words <= _NARROW_WORDS:
         return 0
     levels = _LEVELS * (1 + 2 * max_words)
-    words = 8 + max_words + levels + 16 * max_words + max_words * (32 * max_words + 1)
+    words = 9 + max_words + levels + 16 * max_words + max_words * (32 * max_words + 1)
     return -(-words // 4) * 4
 
 
-def _space_words(degree: int, stack_words: int) -> int:
-    """32-bit words of a warp_space."""
-    words = -(-degree // 32)
-    narrow = _NARROW_WORDS * _NARROW_STRIDE
-    return narrow + _SINGLE_STRIDE + words + stack_words + 16 * words + _NARROW_DEGREE // 2 + _SINGLE_STRIDE // 2
+def _space_words(max_words: int, degree: int) -> int:
+    """32-bit words of a warp_space for roots of up to `degree` neighbors, in whole 16 bytes."""
+    lists = 16 * max(max_words, _NARROW_WORDS) + _NARROW_DEGREE // 2 + _SINGLE_STRIDE // 2
+    matrices = _NARROW_WORDS * _NARROW_STRIDE + _SINGLE_STRIDE
+    return -(-(matrices + _STACK_WORDS + lists + _STATE_WORDS + -(-degree // 32)) // 4) * 4

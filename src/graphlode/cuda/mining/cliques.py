@@ -12,6 +12,7 @@ from graphlode.counts import bound_of_rows, total_of_leaves
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import KernelDevice
 from graphlode.cuda.mining import clique_enumerate, clique_pivot_by
+from graphlode.cuda.mining.all_cliques import LEAVES
 from graphlode.cuda.mining.clique_pivot import (
     MAX_WORDS,
     PivotCount,
@@ -27,17 +28,13 @@ OPERATION = "mining.cliques"
 SOURCE = KernelSource(
     "mining/cliques",
     ("clique_pivot",),
-    {
-        "VERTEX_T": ("int", "long long"),
-        "MAX_WORDS": tuple(str(words) for words in MAX_WORDS),
-        "SUM": ("SUM_128", "SUM_LEAVES"),
-    },
+    {"MAX_WORDS": tuple(str(words) for words in MAX_WORDS)},
 )
 _SUM_LIMIT = 1 << 128
 
 # What the estimate reckons with, measured on an H200: seconds per node of the pivoting search, per root, per launch; and
 # seconds per (k - 2)-clique that is enumerated, for each word of a bit row, and at least.
-PIVOT_NODE_SECONDS, ROOT_SECONDS, LAUNCH_SECONDS = 8e-9, 8e-10, 1e-4
+PIVOT_NODE_SECONDS, ROOT_SECONDS, LAUNCH_SECONDS = 5e-9, 2e-9, 1e-4
 ENUMERATED_SECONDS, ENUMERATED_WORD_SECONDS = 4e-11, 2e-11
 
 # Roots are sampled in strata: the heaviest 1/64, those up to 1/8, and the rest; so many of each.
@@ -129,9 +126,9 @@ def estimate(
 
 
 def _kernel(view: Mapping[str, Any], k: int) -> PivotKernel:
-    """Sums where no count can leave 128 bits, else leaves."""
+    """Sums where no count can leave 128 bits, else leaves of all sizes up to k."""
     as_leaves = bound_of_rows(view["row_counts"], k) >= _SUM_LIMIT
-    return PivotKernel(SOURCE, {"SUM": "SUM_LEAVES" if as_leaves else "SUM_128"}, as_leaves)
+    return LEAVES if as_leaves else PivotKernel(SOURCE, as_leaves=False)
 
 
 def _total(found: PivotCount, k: int) -> int:
