@@ -114,17 +114,16 @@ def test_pivoting_is_chosen_on_a_dense_graph_whose_tree_the_closed_forms_cut(
     assert plan.method == "pivot", plan.notes
 
 
-def test_enumeration_is_chosen_where_cliques_hardly_overlap() -> None:
-    """In a random graph pivots save nothing: the tree has about as many leaves as there are cliques."""
-    plan = clique_plan.plan_cliques(gl.erdos_renyi(1500, p=0.3, seed=1), 5, None, "auto", "cpu")
-    assert plan.method == "enumerate", plan.notes
-
-
-def test_many_vertices_needed_are_no_reason_to_enumerate() -> None:
-    """A complete graph less some pairs: enumeration would take longer than numbers of 64 bits can say."""
-    n, pairs, k = 400, 30, 200
-    src, dst = np.triu_indices(n, 1)
-    joined = (dst != src + 1) | (src % 2 == 1) | (src >= 2 * pairs)
-    found = gl.count_cliques(gl.from_edges(src[joined], dst[joined]), k, devices="cpu")
-    assert found.provenance.method == "pivot" and "nan" not in found.provenance.notes[0]
-    assert found.total == sum(comb(pairs, j) * 2**j * comb(n - 2 * pairs, k - j) for j in range(pairs + 1))
+@pytest.mark.parametrize(("n", "density", "k"), [(400, 0.4, 6), (1000, 0.3, 5), (200, 0.6, 8)])
+def test_where_cliques_hardly_overlap_the_choice_is_never_much_slower(n: int, density: float, k: int) -> None:
+    """In a random graph pivots save little: both methods take about as long, and either may be chosen."""
+    graph = gl.erdos_renyi(n, p=density, seed=1)
+    chosen = clique_plan.plan_cliques(graph, k, None, "auto", "cpu").method
+    methods: tuple[Any, ...] = ("pivot", "enumerate")
+    seconds = {
+        method: min(
+            gl.count_cliques(graph, k, method=method, devices="cpu").provenance.steps["kernel"] for _ in range(3)
+        )
+        for method in methods
+    }
+    assert seconds[chosen] < 3 * min(seconds.values()), (chosen, seconds)
