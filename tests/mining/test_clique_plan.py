@@ -127,3 +127,13 @@ def test_where_cliques_hardly_overlap_the_choice_is_never_much_slower(n: int, de
         for method in methods
     }
     assert seconds[chosen] < 3 * min(seconds.values()), (chosen, seconds)
+
+
+def test_many_vertices_needed_are_no_reason_to_enumerate() -> None:
+    """A complete graph less some pairs: enumeration would take longer than numbers of 64 bits can say."""
+    n, pairs, k = 400, 30, 200
+    src, dst = np.triu_indices(n, 1)
+    joined = (dst != src + 1) | (src % 2 == 1) | (src >= 2 * pairs)
+    found = gl.count_cliques(gl.from_edges(src[joined], dst[joined]), k, devices="cpu")
+    assert found.provenance.method == "pivot" and "nan" not in found.provenance.notes[0]
+    assert found.total == sum(comb(pairs, j) * 2**j * comb(n - 2 * pairs, k - j) for j in range(pairs + 1))
