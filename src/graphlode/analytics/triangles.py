@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
 from graphlode.errors import InputError
 from graphlode.execute.devices import Devices
 from graphlode.execute.operation import Operation
-from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import Shares, run
 from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
-from graphlode.graph.graph import Graph
-from graphlode.graph.local_counts import in_graph_order
-from graphlode.graph.tables import table
+from graphlode.graph.local_counts import LocalCount, in_graph_order
 from graphlode.graph.views import Oriented
 from graphlode.types import AnyArray, Int64Array
-
-if TYPE_CHECKING:
-    import pandas
 
 
 def _check(*, by: str | None) -> None:
@@ -62,41 +56,14 @@ TRIANGLES = Operation(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class TriangleCount:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TriangleCount(LocalCount):
     """Number of triangles; `int(result)` is the total.
 
     `by_vertex` follows `Graph.ids`, `by_edge` follows `Graph.edges()` of the undirected form; None unless asked for.
     """
 
-    total: int
-    by_vertex: Int64Array | None
-    by_edge: Int64Array | None
-    provenance: Provenance
-    graph: Graph = field(repr=False)  # the undirected graph that was counted
-
-    def __post_init__(self) -> None:
-        for array in (self.by_vertex, self.by_edge):
-            if array is not None:
-                array.flags.writeable = False
-
-    def __int__(self) -> int:
-        return self.total
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON."""
-        arrays = {"by_vertex": self.by_vertex, "by_edge": self.by_edge}
-        given = {name: array.tolist() for name, array in arrays.items() if array is not None}
-        return {"total": self.total, **given, "provenance": self.provenance.to_dict()}
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """A table with a row per vertex or edge, whichever was counted; else one row with the total."""
-        if self.by_vertex is not None:
-            return table({"vertex": self.graph.ids, "triangles": self.by_vertex})
-        if self.by_edge is not None:
-            edges = self.graph.edges()
-            return table({"source": edges[:, 0], "target": edges[:, 1], "triangles": self.by_edge})
-        return table({"triangles": [self.total]})
+    things = "triangles"
 
 
 def count_triangles(

@@ -1,12 +1,59 @@
-"""Counts by rank or by entry of an oriented view become counts by vertex or by edge of the graph."""
+"""Counts in all, at each vertex or at each edge: the result that operations give, and the order it is in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from graphlode.execute.provenance import Provenance
+from graphlode.graph.graph import Graph
+from graphlode.graph.tables import table
 from graphlode.types import MAX_NARROW_VERTICES, AnyArray
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LocalCount:
+    """A number of things in a graph; `int(result)` is the total.
+
+    `by_vertex` follows `Graph.ids`, `by_edge` follows `Graph.edges()` of the undirected form; None unless asked for.
+    """
+
+    total: int
+    by_vertex: AnyArray | None
+    by_edge: AnyArray | None
+    provenance: Provenance
+    graph: Graph = field(repr=False)  # the undirected graph that was counted
+
+    things: ClassVar[str]  # the name of the column with the counts
+
+    def __post_init__(self) -> None:
+        for array in (self.by_vertex, self.by_edge):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __int__(self) -> int:
+        return self.total
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        arrays = {"by_vertex": self.by_vertex, "by_edge": self.by_edge}
+        given = {name: array.tolist() for name, array in arrays.items() if array is not None}
+        return {"total": self.total, **given, "provenance": self.provenance.to_dict()}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with a row per vertex or edge, whichever was counted; else one row with the total."""
+        if self.by_vertex is not None:
+            return table({"vertex": self.graph.ids, self.things: self.by_vertex})
+        if self.by_edge is not None:
+            edges = self.graph.edges()
+            return table({"source": edges[:, 0], "target": edges[:, 1], self.things: self.by_edge})
+        return table({self.things: [self.total]})
 
 
 def in_graph_order(counts: AnyArray, fetch: Callable[[str], AnyArray], by: str) -> AnyArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -20,8 +20,7 @@ from graphlode.execute.run import Shares, run
 from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.graph import Graph
-from graphlode.graph.local_counts import in_graph_order
-from graphlode.graph.tables import table
+from graphlode.graph.local_counts import LocalCount, in_graph_order
 from graphlode.graph.views import Roots
 from graphlode.mining.clique_plan import Method, plan_cliques
 from graphlode.types import AnyArray, Int64Array
@@ -98,8 +97,8 @@ CLIQUES = Operation(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class CliqueCount:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CliqueCount(LocalCount):
     """Number of k-cliques; `int(result)` is the total.
 
     `by_vertex` follows `Graph.ids`, `by_edge` follows `Graph.edges()` of the undirected form; None unless asked for.
@@ -107,34 +106,19 @@ class CliqueCount:
     """
 
     k: int
-    total: int
-    by_vertex: AnyArray | None
-    by_edge: AnyArray | None
-    provenance: Provenance
-    graph: Graph = field(repr=False)  # the undirected graph that was counted
 
-    def __post_init__(self) -> None:
-        for array in (self.by_vertex, self.by_edge):
-            if array is not None:
-                array.flags.writeable = False
-
-    def __int__(self) -> int:
-        return self.total
+    things = "cliques"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        arrays = {"by_vertex": self.by_vertex, "by_edge": self.by_edge}
-        given = {name: array.tolist() for name, array in arrays.items() if array is not None}
-        return {"k": self.k, "total": self.total, **given, "provenance": self.provenance.to_dict()}
+        return {"k": self.k, **super().to_dict()}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with a row per vertex or edge, whichever was counted; else one row with the total."""
-        if self.by_vertex is not None:
-            return table({"vertex": self.graph.ids, "cliques": self.by_vertex})
-        if self.by_edge is not None:
-            edges = self.graph.edges()
-            return table({"source": edges[:, 0], "target": edges[:, 1], "cliques": self.by_edge})
-        return table({"k": [self.k], "cliques": [self.total]})
+        """A table with a row per vertex or edge, whichever was counted; else one row with k and the total."""
+        frame = super().to_pandas()
+        if self.by_vertex is None and self.by_edge is None:
+            frame.insert(0, "k", [self.k])
+        return frame
 
 
 def count_cliques(

@@ -6,6 +6,7 @@
 // directions. A row has ceil(d / 32) words, and the matrices of all slots lie back to back in one slab. Slots of one
 // length are consecutive, so a table with a number per length says where each begins.
 #pragma once
+#include "warp.cuh"
 
 __device__ __forceinline__ int words_for(int bits) { return (bits + 31) >> 5; }
 
@@ -38,4 +39,30 @@ struct clique_rows {
 __device__ __forceinline__ unsigned bits_above(int place, int word) {
   if (word != place >> 5) return word < place >> 5 ? 0u : ~0u;
   return (~0u << (place & 31)) << 1;
+}
+
+// Takes the lowest place out of `apart` and `rest`, sets of `words` words of which the first is part of the second; if
+// `apart` is empty, the place of the pivot. By a warp; what it returns is the same in all lanes.
+struct taken_place {
+  int place;
+  bool is_pivot;
+};
+__device__ __forceinline__ taken_place take_place(unsigned* rest, unsigned* apart, int words, int pivot) {
+  int place = -1;
+  for (int first = 0; first < words && place < 0; first += 32) {
+    const unsigned word = first + lane_id() < words ? apart[first + lane_id()] : 0;
+    const unsigned filled = __ballot_sync(full_mask, word != 0);
+    if (filled == 0) continue;
+    const int at = __ffs(static_cast<int>(filled)) - 1;
+    place = 32 * (first + at) + __ffs(static_cast<int>(__shfl_sync(full_mask, word, at))) - 1;
+  }
+  const bool is_pivot = place < 0;
+  if (is_pivot) place = pivot;
+  __syncwarp();
+  if (lane_id() == 0) {
+    rest[place >> 5] &= ~(1u << (place & 31));
+    apart[place >> 5] &= ~(1u << (place & 31));
+  }
+  __syncwarp();
+  return {place, is_pivot};
 }

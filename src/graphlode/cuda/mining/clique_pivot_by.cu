@@ -281,22 +281,7 @@ struct credit_search {
     unsigned* apart = rest + words;
     leave(static_cast<int>(frame[2]));  // who came with the branch before
     pivots = static_cast<int>(frame[1]);
-    int place = -1;
-    for (int first = 0; first < words && place < 0; first += 32) {
-      const unsigned word = first + lane < words ? apart[first + lane] : 0;
-      const unsigned filled = __ballot_sync(full_mask, word != 0);
-      if (filled == 0) continue;
-      const int at = __ffs(static_cast<int>(filled)) - 1;
-      place = 32 * (first + at) + __ffs(static_cast<int>(__shfl_sync(full_mask, word, at))) - 1;
-    }
-    const bool is_pivot = place < 0;
-    if (is_pivot) place = static_cast<int>(frame[0]);
-    __syncwarp();
-    if (lane == 0) {
-      rest[place >> 5] &= ~(1u << (place & 31));
-      apart[place >> 5] &= ~(1u << (place & 31));
-    }
-    __syncwarp();
+    const auto [place, is_pivot] = take_place(rest, apart, words, static_cast<int>(frame[0]));
     for (int w = lane; w < words; w += 32) space.set[w] = is_pivot ? rest[w] : rest[w] & row(place)[w];
     if (is_pivot) {
       --level;
