@@ -128,6 +128,20 @@ def test_random_graphs_as_a_whole_and_in_parts(bench: Bench, n: int, density: fl
     assert count(bench, view, k, in_parts(view))["total"] == expected
 
 
+@pytest.mark.parametrize("k", [3, 4, 6, 9])
+def test_many_roots_with_few_neighbors(bench: Bench, k: int) -> None:
+    """Graphs of 9 vertices side by side, from sparse ones to cliques: several roots are built and counted at once."""
+    rows: list[list[int]] = []
+    for i in range(60):
+        base = len(rows)
+        rows += [[v + base for v in row] for row in random_rows(9, (i + 1) / 60, seed=i)]
+    view, expected = view_of(rows), len(cliques_of(rows, k))
+    assert expected > 0
+    assert count(bench, view, k)["total"] == expected
+    assert count(bench, view, k, in_parts(view))["total"] == expected
+    assert count_all(bench, view, 9)[k] == expected
+
+
 @pytest.mark.parametrize("give_when", [ALWAYS, NEVER], ids=["always", "never"])
 @pytest.mark.parametrize(("n", "density", "k"), [(60, 0.7, 6), (170, 0.35, 5)])
 def test_branches_given_to_other_warps_are_counted_once(

@@ -8,6 +8,7 @@
 #pragma once
 #include "clique_pivot.cuh"
 #include "clique_pivot_long.cuh"
+#include "clique_tiny.cuh"
 #include "status.cuh"
 
 constexpr int pivot_warps = 8;
@@ -25,8 +26,9 @@ struct pivot_work {
 struct pivot_job {
   long long first, middle, last;  // slots: large roots, then small ones
   long long begin, end;           // the entries of the task: of a row that is only partly in it, these edges alone
-  long long drawn_alone;          // small roots that are drawn one at a time; then per_draw at a time
-  int per_draw;
+  long long tiny;                 // the first slot of up to tiny_degree neighbors
+  long long drawn_alone, draws_of_several;  // small roots drawn one at a time; then draws of per_draw at a time
+  int per_draw, tiny_per_draw;
   unsigned patience;  // looks at an empty queue before a warp leaves
 };
 
@@ -126,6 +128,41 @@ struct pivot_warp {
     return ends == static_cast<unsigned>(degree * (degree - 1));
   }
 
+  // Up to 32 roots of up to tiny_degree neighbors, 4 at once, without a search: see clique_tiny.cuh.
+  __device__ __forceinline__ void take_tiny_roots(long long begin, int count) {
+    clique_root mine{0, 0, 0, 0, nullptr};
+    if (lane_id() < count) mine = rows.at(begin + lane_id());
+    const bool whole = mine.begin >= job.begin && mine.begin + mine.degree <= job.end;
+    const unsigned there = __ballot_sync(full_mask, lane_id() < count);
+    const unsigned wholes = __ballot_sync(full_mask, whole) & there;
+    for (unsigned cut = there & ~wholes; cut != 0; cut &= cut - 1) {
+      const int i = __ffs(static_cast<int>(cut)) - 1;
+      take_small_root(begin + i, root_of_lane(mine, i));
+    }
+    unsigned found[tiny_sizes] = {};  // of this lane, by the number of its lower neighbors
+    for (int i = 0; i < count; i += tiny_at_once) {
+      const int source = (i + lane_id() / tiny_degree) & 31;
+      const clique_root root = root_of_lane(mine, source);
+      const bool counts = wholes >> source & 1u;
+      const int place = lane_id() % tiny_degree;
+      const unsigned row = counts && place < root.degree ? root.rows[place] : 0;
+      const unsigned cliques = tiny_cliques(row, counts ? root.degree : -1);
+#pragma unroll
+      for (int size = 0; size < tiny_sizes; ++size) {
+        const int all = 1 + size + __popc(static_cast<unsigned>(place));
+        if (Leaves::all_sizes ? all <= search.k : all == search.k) found[size] += tiny_of_size(cliques, size);
+      }
+    }
+    __syncwarp();
+#pragma unroll
+    for (int size = 0; size < tiny_sizes; ++size) {
+      const int all = 1 + size + __popc(static_cast<unsigned>(lane_id() % tiny_degree));
+      if (found[size] != 0) search.leaves.add_together(all, search.k - all, 0, found[size]);
+    }
+    if (lane_id() == 0) search.nodes += static_cast<unsigned>(count);
+    __syncwarp();
+  }
+
   __device__ __forceinline__ void take_small_root(long long slot, const clique_root& root) {
     begin_root(slot, root);
     const place_range places = places_in_task(root, job);
@@ -155,7 +192,7 @@ struct pivot_warp {
     }
   }
 
-  // A branch that another warp gave away. False if none came; true, too, if `interrupt` said that there is other work.
+  // Branches that another warp gave away. False if none came; true, too, if `interrupt` said that there is other work.
   template <class Interrupt>
   __device__ __forceinline__ bool take_from_queue(unsigned patience, Interrupt interrupt) {
     unsigned header = 0;
@@ -170,12 +207,21 @@ struct pivot_warp {
     const long long slot = job.first + __shfl_sync(full_mask, header, 0);
     pivot_node node{static_cast<int>(__shfl_sync(full_mask, header, 1)),
                     static_cast<int>(__shfl_sync(full_mask, header, 2)), 0};
+    const unsigned pivot = __shfl_sync(full_mask, header, 3);
     const clique_root root = rows.at(slot);
-    begin_root(slot, root);
-    int size = 0;
-    for (int w = lane_id(); w < root.words; w += 32) size += __popc(marks[w]);
+    search.begin(static_cast<unsigned>(slot - job.first), root.words, nodes_per_hungry_look);
+    const unsigned* const branches = marks + root.words;
+    int size = 0, with_branches = 0;
+    for (int w = lane_id(); w < root.words; w += 32) {
+      size += __popc(marks[w]);
+      with_branches |= branches[w] != 0 ? 1 : 0;
+    }
     node.size = warp_sum(size);
-    if (!search.is_plain(node)) search_members(search, root, marks, node, 0);
+    if (__any_sync(full_mask, with_branches)) {
+      search_branches(search, root, marks, branches, pivot, node);
+    } else if (!search.is_plain(node)) {
+      search_members(search, root, marks, node, 0);
+    }
     return true;
   }
 
@@ -245,8 +291,8 @@ struct pivot_warp {
         }
         return branches + 1;
       }
-      int pivot = 0;
-      if (!search.template evaluate<MaxWords>(region.matrix, region.stride, set, node, pivot)) break;
+      int pivot = 0, branches_of_pivot = 0;
+      if (!search.template evaluate<MaxWords>(region.matrix, region.stride, set, node, pivot, branches_of_pivot)) break;
       mine = 0;
 #pragma unroll
       for (int w = 0; w < MaxWords; ++w) {
@@ -354,13 +400,20 @@ struct pivot_warp {
 
   // Heavy roots are drawn one by one, lighter ones several at a time. False if there are none.
   __device__ __forceinline__ bool draw_small_roots() {
-    const long long ticket = warp_draw(&work->small_drawn, 1);
-    const long long heavy = min(job.drawn_alone, job.last - job.middle);
-    const long long first = ticket < heavy ? ticket : heavy + (ticket - heavy) * job.per_draw;
-    if (job.middle + first >= job.last) return false;
-    const long long count =
-        ticket < heavy ? 1 : min(static_cast<long long>(job.per_draw), job.last - job.middle - first);
-    take_small_roots(job.middle + first, static_cast<int>(count));
+    long long ticket = warp_draw(&work->small_drawn, 1);
+    if (ticket < job.drawn_alone) {
+      take_small_roots(job.middle + ticket, 1);
+      return true;
+    }
+    ticket -= job.drawn_alone;
+    if (ticket < job.draws_of_several) {
+      const long long first = job.middle + job.drawn_alone + ticket * job.per_draw;
+      take_small_roots(first, static_cast<int>(min(static_cast<long long>(job.per_draw), job.tiny - first)));
+      return true;
+    }
+    const long long first = job.tiny + (ticket - job.draws_of_several) * job.tiny_per_draw;
+    if (first >= job.last) return false;
+    take_tiny_roots(first, static_cast<int>(min(static_cast<long long>(job.tiny_per_draw), job.last - first)));
     return true;
   }
 

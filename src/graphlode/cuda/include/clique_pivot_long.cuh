@@ -1,12 +1,14 @@
 // clique_pivot_long.cuh - searches on rows that lie in global memory: below branches that come from the queue, until
-// the matrix among their candidates is cut out, and below roots whose rows are too long for shared memory.
+// the matrix among their candidates is copied, and below roots whose rows are too long for shared memory.
 #pragma once
 #include "clique_pivot.cuh"
 
 // Searches below at most narrow_degree neighbors of a root, a set that lies in memory, on the matrix among them.
+// Branches and pivot are as for pivot_search::search, in numbers of members.
 template <class Leaves>
 __device__ __forceinline__ void search_members(pivot_search<Leaves>& search, const clique_root& root,
-                                               const unsigned* set, const pivot_node& node, int bottom) {
+                                               const unsigned* set, const pivot_node& node, int bottom,
+                                               unsigned branches = 0, unsigned pivot = no_pivot) {
   const bool single = node.size <= 32;
   const warp_space own = search.space();
   unsigned short* places = single ? own.single_places() : own.narrow_places();
@@ -21,10 +23,47 @@ __device__ __forceinline__ void search_members(pivot_search<Leaves>& search, con
       places, node.size, [&](int v, int w) { return root.rows[static_cast<long long>(v) * root.words + w]; },
       single ? own.single() : own.narrow(), single ? single_stride : narrow_stride);
   if (single) {
-    search.template search<1>(own.single(), single_stride, places, first_members(node.size), node, bottom);
+    search.template search<1>(own.single(), single_stride, places, first_members(node.size), node, bottom, branches,
+                              pivot);
   } else {
-    search.search_narrow(node, bottom);
+    search.search_narrow(node, bottom, branches, pivot);
   }
+}
+
+// Searches some branches of a node that another warp has evaluated: candidates and branches lie in memory, as sets.
+template <class Leaves>
+__device__ __forceinline__ void search_branches(pivot_search<Leaves>& search, const clique_root& root,
+                                                const unsigned* set, const unsigned* branches, unsigned pivot,
+                                                const pivot_node& node) {
+  const warp_space own = search.space();
+  const int lane = lane_id();
+  if (root.words == 1 || (root.words <= narrow_words && node.size > 32)) {  // most of the root: all of it is copied
+    const unsigned mine = lane < root.words ? set[lane] : 0, apart = lane < root.words ? branches[lane] : 0;
+    __syncwarp();
+    copy_root(root, root.words == 1 ? own.single() : own.narrow(), root.words == 1 ? single_stride : narrow_stride);
+    if (root.words == 1) {
+      search.template search<1>(own.single(), single_stride, nullptr, mine, node, 0, apart, pivot);
+    } else if (root.words == 2) {
+      search.template search<2>(own.narrow(), narrow_stride, nullptr, mine, node, 0, apart, pivot);
+    } else {
+      search.template search<narrow_words>(own.narrow(), narrow_stride, nullptr, mine, node, 0, apart, pivot);
+    }
+    return;
+  }
+  unsigned* const apart = reinterpret_cast<unsigned*>(own.list());  // not in use yet
+  if (lane < narrow_words) apart[lane] = 0;
+  __syncwarp();
+  int listed = 0, pivot_at = 0;
+  for (int w = 0; w < root.words; ++w) {
+    const unsigned word = set[w];
+    const int at = listed + votes_below(word);
+    if (word & branches[w] & 1u << lane) atomicOr(&apart[at >> 5], 1u << (at & 31));
+    if (w == static_cast<int>(pivot >> 5)) pivot_at = __shfl_sync(full_mask, at, static_cast<int>(pivot & 31));
+    listed += __popc(word);
+  }
+  __syncwarp();
+  const unsigned mine = lane < narrow_words ? apart[lane] : 0;
+  search_members(search, root, set, node, 0, mine, pivot == no_pivot ? pivot : static_cast<unsigned>(pivot_at));
 }
 
 // A root with more neighbors than shared memory has bits for. Its own rows are searched where they are until a branch

@@ -60,8 +60,15 @@ struct pivot_counter {
                                               const pivot_node& node) {
     const int lane = lane_id();
     unsigned edges = 0;
-    if (W == 1) {
-      if (set[0] >> lane & 1u) edges = static_cast<unsigned>(__popc(set[0] & matrix[lane] & ((~0u << lane) << 1)));
+    if (W <= narrow_words) {
+#pragma unroll
+      for (int i = 0; i < W; ++i) {
+        if (!(set[i] >> lane & 1u)) continue;
+        const unsigned* row = matrix + 32 * i + lane;
+        edges += static_cast<unsigned>(__popc(set[i] & row[i * stride] & ((~0u << lane) << 1)));
+#pragma unroll
+        for (int w = i + 1; w < W; ++w) edges += static_cast<unsigned>(__popc(set[w] & row[w * stride]));
+      }
     } else {
       unsigned short* const list = space().list();
       list_set<W>(set, list);
@@ -96,10 +103,11 @@ struct pivot_counter {
     __syncwarp();
   }
 
-  // Counts a node by a closed form, or strips it of universal candidates and chooses a pivot. True: it branches.
+  // Counts a node by a closed form, or strips it of universal candidates and chooses a pivot. True: it branches, and
+  // into so many branches beside that of the pivot.
   template <int W>
   __device__ __forceinline__ bool evaluate(const unsigned* matrix, int stride, unsigned (&set)[W], pivot_node& node,
-                                           int& pivot) {
+                                           int& pivot, int& branches) {
     const int size = node.size, lane = lane_id(), needed = k - node.held;
     if (lane == 0) ++nodes;
     if (!all_sizes && needed == 2) {
@@ -107,13 +115,22 @@ struct pivot_counter {
       return false;
     }
     unsigned edges_and_universal = 0, best = 0;  // this lane's part
-    unsigned universal = 0;
-    if (W == 1) {
-      if (set[0] >> lane & 1u) {
-        const int degree = __popc(set[0] & matrix[lane]);
-        universal = degree == size - 1 ? 1u : 0u;
-        edges_and_universal = static_cast<unsigned>(degree) | universal << 20;
-        if (!universal) best = static_cast<unsigned>(degree) << 10 | static_cast<unsigned>(lane);
+    unsigned universal = 0;                      // bit i: this lane's candidate of word i is adjacent to all others
+    if (W <= narrow_words) {
+#pragma unroll
+      for (int i = 0; i < W; ++i) {
+        if (!(set[i] >> lane & 1u)) continue;
+        const int v = 32 * i + lane;
+        int degree = 0;
+#pragma unroll
+        for (int w = 0; w < W; ++w) degree += __popc(set[w] & matrix[w * stride + v]);
+        edges_and_universal += static_cast<unsigned>(degree);
+        if (degree == size - 1) {
+          edges_and_universal += 1u << 20;
+          universal |= 1u << i;
+        } else {
+          best = max(best, static_cast<unsigned>(degree) << 10 | static_cast<unsigned>(v));
+        }
       }
     } else {
       unsigned short* const list = space().list();
@@ -160,12 +177,13 @@ struct pivot_counter {
       return false;
     }
     pivot = static_cast<int>(best & 1023u);
-    if (W == 1) {
-      set[0] &= ~__ballot_sync(full_mask, universal);
-    } else if (passed != 0) {
+    branches = alone - static_cast<int>(best >> 10);
+    if (passed != 0) {
       __syncwarp();  // all marks are set
 #pragma unroll
-      for (int w = 0; w < W; ++w) set[w] &= ~space().marks()[w];
+      for (int w = 0; w < W; ++w) {
+        set[w] &= ~(W <= narrow_words ? __ballot_sync(full_mask, universal >> w & 1u) : space().marks()[w]);
+      }
     }
     if (!all_sizes && needed == 3) {
       count_triples<W>(matrix, stride, set, node, (ends - passed * (alone + others)) / 2);

@@ -24,6 +24,13 @@ __device__ __forceinline__ unsigned load_fresh(const unsigned* address) {
 
 enum task_outcome { nothing_came, task_taken, task_interrupted };
 
+struct drawn_places {
+  unsigned takers, givers;
+
+  // How many warps wait for work that nobody has given yet; less than 0: how many records wait for a warp.
+  __device__ __forceinline__ int hungry() const { return static_cast<int>(takers - givers); }
+};
+
 struct task_queue {
   queue_state* state;
   unsigned* flags;    // by place
@@ -31,9 +38,10 @@ struct task_queue {
   unsigned capacity;
   int stride;
 
-  // How many warps wait for work that nobody has given yet; less than 0: how many records wait for a warp.
-  __device__ __forceinline__ int hungry() const {
-    return static_cast<int>(load_fresh(&state->takers) - load_fresh(&state->givers));
+  // The places drawn so far, by one look.
+  __device__ __forceinline__ drawn_places drawn() const {
+    const unsigned long long both = *reinterpret_cast<const volatile unsigned long long*>(&state->takers);
+    return {static_cast<unsigned>(both), static_cast<unsigned>(both >> 32)};
   }
 
   // All lanes of a warp store a record: word i of it is word(i). False if the list is used up.

@@ -37,7 +37,7 @@ struct warp_space {
   __device__ __forceinline__ unsigned short* single_places() const {
     return reinterpret_cast<unsigned short*>(memory + at_single_places);
   }
-  __device__ __forceinline__ unsigned* marks() const { return memory + at_marks; }  // a set of the root's neighbors
+  __device__ __forceinline__ unsigned* marks() const { return memory + at_marks; }  // two sets of the root's neighbors
 
   static constexpr int list_words = 16 * (MAX_WORDS > narrow_words ? MAX_WORDS : narrow_words);
   static constexpr int at_single = narrow_words * narrow_stride;

@@ -31,11 +31,11 @@ MAX_WORDS = (0, 4, 8, 16)
 _WARPS = 8
 _NARROW_WORDS, _NARROW_DEGREE, _NARROW_STRIDE, _SINGLE_STRIDE = 4, 128, 129, 32
 _MOST_PAIRS = 39
-_LEVELS = 32
+_LEVELS, _TINY_DEGREE = 32, 8
 _STACK_WORDS, _STATE_WORDS = 160, 32
-_TASK_HEADER, _FRAME_HEADER, _LIST_WORDS = 3, 2, 16
+_TASK_HEADER, _FRAME_HEADER, _LIST_WORDS = 4, 2, 16
 _WORK_WORDS, _TOTAL, _NODES, _LARGE, _SMALL, _QUEUE = 9, 2, 4, 5, 6, 7
-_BLOCKS = {0: 3, 4: 4, 8: 4, 16: 3}  # per multiprocessor, as __launch_bounds__ says
+_BLOCKS = 3  # per multiprocessor, as __launch_bounds__ says
 _RESERVED_SHARED_BYTES = 1024  # of every block, by the hardware
 
 # How launches behave; see pivot_search in clique_pivot.cuh. Measured on an H200.
@@ -43,7 +43,7 @@ CUT_OUT_FROM = 4
 GIVE_WHEN = 1
 NODES_PER_LAUNCH = 1 << 17  # of a warp: a fifth of a second or so
 PATIENCE = 1 << 16
-QUEUE_RECORDS = 1 << 17
+QUEUE_RECORDS, _QUEUE_WORDS = 1 << 17, 1 << 26
 _MOST_LEAF_COPIES, _LEAF_CELLS = 64, 1 << 21
 _LONGEST = 0xFFFF
 
@@ -113,10 +113,10 @@ def count_roots(
 def pivot_memory(device: KernelDevice, shape: Mapping[str, int], *, leaves: bool) -> int:
     """Bytes beside the view: bit rows, the queue, stacks that do not fit shared memory, tables of leaves."""
     longest = int((2 * shape["num_edges"]) ** 0.5) + 1
-    record = 4 * (_TASK_HEADER + -(-longest // 32))
-    warps = _WARPS * max(_BLOCKS.values()) * device.num_multiprocessors
+    record = _record_words(-(-longest // 32))
+    warps = _WARPS * _BLOCKS * device.num_multiprocessors
     stacks = 4 * warps * 64 * (2 * MAX_WORDS[-1] + _FRAME_HEADER)
-    return rows_memory(shape) + QUEUE_RECORDS * (record + 4) + stacks + (8 * _LEAF_CELLS if leaves else 0)
+    return rows_memory(shape) + 4 * _queue_records(record) * (record + 1) + stacks + (8 * _LEAF_CELLS if leaves else 0)
 
 
 def _classes(roots: CliqueRoots, batch: Task) -> Iterator[Task]:
@@ -127,6 +127,26 @@ def _classes(roots: CliqueRoots, batch: Task) -> Iterator[Task]:
 
 def _longer_than(roots: CliqueRoots, degree: int) -> int:
     return int(roots.row_counts[degree + 1]) if degree + 1 < len(roots.row_counts) else 0
+
+
+@dataclass(frozen=True)
+class _Draws:
+    """How small roots are drawn by warps: some one by one, then several at a time, tiny ones many at a time."""
+
+    alone: int
+    of_several: int  # draws
+    several: int  # roots of such a draw
+    tiny: int
+    number: int
+
+    @classmethod
+    def of(cls, wide: int, small: int, tiny: int, warps: int) -> _Draws:
+        """For so many small roots, `wide` of them with more than a word of neighbors, and tiny ones besides."""
+        alone = min(small, max(wide, 4 * warps))
+        several = max(1, min(8, (small - alone) // (8 * warps)))
+        tiny_per_draw = max(4, min(32, tiny // (2 * warps) // 4 * 4))
+        of_several = -(-(small - alone) // several)
+        return cls(alone, of_several, several, tiny_per_draw, alone + of_several + -(-tiny // tiny_per_draw))
 
 
 class _Search:
@@ -141,6 +161,11 @@ class _Search:
         self.middle = slots.begin if self.max_words else slots.end
         if self.max_words > _NARROW_WORDS:
             self.middle = min(max(_longer_than(roots, _NARROW_DEGREE), slots.begin), slots.end)
+
+        self.tiny = slots.end
+        if self.max_words:
+            self.tiny = min(max(_longer_than(roots, _TINY_DEGREE), self.middle), slots.end)
+        self.wide = min(max(_longer_than(roots, 32) - self.middle, 0), self.tiny - self.middle)
 
         frame_words = 2 * self.space_degree // 32 + _FRAME_HEADER
         stack_words = min(k, self.degree // 2 + 2) * frame_words
@@ -161,7 +186,7 @@ class _Search:
     def grid(self) -> int:
         """As many blocks as are resident: those without a root of their own help others."""
         per_multiprocessor = self.device.max_shared_bytes // (self.shared_bytes + _RESERVED_SHARED_BYTES)
-        resident = self.device.num_multiprocessors * max(1, min(_BLOCKS[self.max_words], per_multiprocessor))
+        resident = self.device.num_multiprocessors * max(1, min(_BLOCKS, per_multiprocessor))
         helped = 64 if self.k > 3 else 1
         return max(1, min(resident, helped * (self.large + -(-self.small // _WARPS))))
 
@@ -173,25 +198,33 @@ class _Search:
         control: Control,
         most_launches: int | None,
     ) -> None:
-        device, grid, capacity = self.device, self.grid(), QUEUE_RECORDS
-        stride = _TASK_HEADER + self.set_words
-        buffer = device.zeros(_WORK_WORDS + capacity // 2, np.int64)
-        work, flags = buffer[:_WORK_WORDS], buffer[_WORK_WORDS:].view(np.uint32)
+        device, grid, stride = self.device, self.grid(), _record_words(self.set_words)
+        capacity = _queue_records(stride)
+        buffer = device.zeros(_WORK_WORDS + (capacity + 1) // 2, np.int64)
+        work, flags = buffer[:_WORK_WORDS], buffer[_WORK_WORDS:].view(np.uint32)[:capacity]
         records = device.empty((capacity, stride), np.uint32)
         overflow = device.empty(max(1, grid * _WARPS * self.overflow_words), np.uint32)
         offsets, _, roots, shifts, slab = self.rows.arguments
         table = self._leaves() if kernel.as_leaves else self._binomials()
         shape = (np.int32(table.shape[2]), np.int32(table.shape[0])) if kernel.as_leaves else ()
-        per_draw = max(1, min(32, self.small // (4 * _WARPS * grid)))
-        drawn_alone = 4 * _WARPS * grid
-        slots = (self.slots.begin, self.middle, self.slots.end, task.begin, task.end, drawn_alone)
+        draws = _Draws.of(self.wide, self.tiny - self.middle, self.slots.end - self.tiny, _WARPS * grid)
+        slots = (
+            self.slots.begin,
+            self.middle,
+            self.slots.end,
+            task.begin,
+            task.end,
+            self.tiny,
+            draws.alone,
+            draws.of_several,
+        )
         arguments = (
             offsets,
             roots.astype(np.int32, copy=False),  # no CUDA device has views with more rows than that
             shifts,
             slab,
             *(np.int64(value) for value in slots),
-            *(np.int32(value) for value in (self.k, per_draw, CUT_OUT_FROM, GIVE_WHEN)),
+            *(np.int32(value) for value in (self.k, draws.several, draws.tiny, CUT_OUT_FROM, GIVE_WHEN)),
             *(np.uint32(value) for value in (NODES_PER_LAUNCH, patience(device))),
             *(np.int32(value) for value in (self.space_words, self.overflow_words)),
             overflow,
@@ -212,8 +245,7 @@ class _Search:
             now = device.get(work)
             raise_fault(now, kernel.source.stem, device.name)
             takers, givers = (int(value) for value in now[_QUEUE : _QUEUE + 1].view(np.uint32))
-            draws = min(self.small, drawn_alone) + -(-max(0, self.small - drawn_alone) // per_draw)
-            if now[_LARGE] >= self.large and now[_SMALL] >= draws and takers >= givers:
+            if now[_LARGE] >= self.large and now[_SMALL] >= draws.number and takers >= givers:
                 break
             if launches == most_launches:
                 found.complete = False
@@ -238,6 +270,15 @@ class _Search:
     def _binomials(self) -> Any:
         """Up to the longest row, in whole words of a set: few different tables for all graphs."""
         return self.device.asarray(_binomials(-(-self.degree // 64) * 64, self.k))
+
+
+def _record_words(set_words: int) -> int:
+    """Words of a task in the queue: two sets."""
+    return _TASK_HEADER + 2 * set_words
+
+
+def _queue_records(record_words: int) -> int:
+    return min(QUEUE_RECORDS, _QUEUE_WORDS // record_words)
 
 
 def patience(device: KernelDevice) -> int:
@@ -279,4 +320,4 @@ def _space_words(max_words: int, degree: int) -> int:
     """32-bit words of a warp_space for roots of up to `degree` neighbors, in whole 16 bytes."""
     lists = 16 * max(max_words, _NARROW_WORDS) + _NARROW_DEGREE // 2 + _SINGLE_STRIDE // 2
     matrices = _NARROW_WORDS * _NARROW_STRIDE + _SINGLE_STRIDE
-    return -(-(matrices + _STACK_WORDS + lists + _STATE_WORDS + -(-degree // 32)) // 4) * 4
+    return -(-(matrices + _STACK_WORDS + lists + _STATE_WORDS + 2 * -(-degree // 32)) // 4) * 4

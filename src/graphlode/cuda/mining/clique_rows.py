@@ -36,7 +36,7 @@ SOURCE = KernelSource(
 )
 
 # As in clique_rows.cu.
-_WARPS, _WARP_DEGREE, _BLOCK_DEGREE, _SPREAD = 8, 64, 512, 4
+_WARPS, _WARP_DEGREES, _BLOCK_DEGREE, _SPREAD = 8, (64, 32, 16, 8), 512, 4
 _WORK_WORDS = 4
 
 SLAB_WORDS = 1 << 28
@@ -128,17 +128,18 @@ def build_rows(device: KernelDevice, view: Mapping[str, Any], roots: CliqueRoots
         scalars = (np.int64(batch.begin), np.int64(first))
         kernels.launch("clique_rows_build_long", grid, 32 * _WARPS, (*inputs, *scalars, slab, work))
     if first < batch.end:
-        middle = min(batch.end, max(first, _longer_than(roots, _WARP_DEGREE)))
+        within = [min(batch.end, max(first, _longer_than(roots, most))) for most in _WARP_DEGREES]
+        middle = within[0]
         degree = min(degree, _BLOCK_DEGREE)
         itemsize = neighbors.dtype.itemsize
-        warp_bytes = _space_bytes(_WARP_DEGREE, itemsize)
+        warp_bytes = _SPREAD * _WARP_DEGREES[0] * (itemsize + 2)
         shared_bytes = max(_WARPS * warp_bytes, _space_bytes(degree, itemsize) if first < middle else 0)
         blocks = min(8, max(1, device.max_shared_bytes // (shared_bytes + 1024)))
         items = (middle - first) + -(-(batch.end - middle) // _WARPS)
         grid = max(1, min(items, blocks * device.num_multiprocessors))
-        per_draw = max(1, min(32, (batch.end - middle) // (8 * _WARPS * grid)))
-        slots = (np.int64(first), np.int64(middle), np.int64(batch.end))
-        scalars_ = (*slots, np.int32(degree), np.int32(warp_bytes), np.int32(per_draw))
+        per_draw = max(4, min(32, (batch.end - within[2]) // (4 * _WARPS * grid) // 4 * 4))
+        slots = (np.int64(slot) for slot in (first, *within, batch.end))
+        scalars_ = (*slots, np.int32(degree), np.int32(per_draw))
         kernels.launch("clique_rows_build", grid, 32 * _WARPS, (*inputs, *scalars_, slab, work), shared_bytes)
     return CliqueRows(arguments, work, batch)
 
@@ -173,6 +174,6 @@ def _longer_than(roots: CliqueRoots, degree: int) -> int:
 
 
 def _space_bytes(degree: int, itemsize: int) -> int:
-    """Shared memory to build a matrix: the table of members with their places, and the bits; as build_space lays it."""
+    """Shared memory to build a matrix: where rows lie, the table of members with their places, bits; as build_space."""
     slots = 1 << max(5, (degree * _SPREAD - 1).bit_length())
-    return -(-(slots * (itemsize + 2) + 4 * degree * -(-degree // 32)) // 16) * 16
+    return -(-(degree * 16 + slots * (itemsize + 2) + 4 * degree * -(-degree // 32)) // 16) * 16

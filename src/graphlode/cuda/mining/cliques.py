@@ -32,9 +32,11 @@ SOURCE = KernelSource(
 )
 _SUM_LIMIT = 1 << 128
 
-# What the estimate reckons with, measured on an H200: seconds per node of the pivoting search, per root, per launch; and
-# seconds per (k - 2)-clique that is enumerated, for each word of a bit row, and at least.
-PIVOT_NODE_SECONDS, ROOT_SECONDS, LAUNCH_SECONDS = 5e-9, 2e-9, 1e-4
+# What the estimate reckons with, measured on an H200: seconds per node of the pivoting search, at least and for each
+# word of a bit row, cubed (a node that needs three more vertices counts triangles); per root, per launch; and seconds
+# per (k - 2)-clique that is enumerated, for each word of a bit row, and at least.
+PIVOT_NODE_SECONDS, PIVOT_NODE_WORDS_SECONDS = 1.5e-9, 1.5e-11
+ROOT_SECONDS, LAUNCH_SECONDS = 2e-9, 1e-4
 ENUMERATED_SECONDS, ENUMERATED_WORD_SECONDS = 4e-11, 2e-11
 
 # Roots are sampled in strata: the heaviest 1/64, those up to 1/8, and the rest; so many of each.
@@ -116,7 +118,9 @@ def estimate(
         sampled += len(slots)
     words = -(-(len(row_counts) - 2) // 32)
     return {
-        "pivot": LAUNCH_SECONDS + ROOT_SECONDS * num_roots + PIVOT_NODE_SECONDS * nodes,
+        "pivot": LAUNCH_SECONDS
+        + ROOT_SECONDS * num_roots
+        + (PIVOT_NODE_SECONDS + PIVOT_NODE_WORDS_SECONDS * words**3) * nodes,
         "enumerate": LAUNCH_SECONDS
         + ROOT_SECONDS * num_roots
         + (ENUMERATED_SECONDS + ENUMERATED_WORD_SECONDS * words) * enumerated,
