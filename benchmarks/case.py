@@ -24,15 +24,16 @@ class Case:
     """One measurement.
 
     `expected` is the answer, or the name of the independent method that computes it in the run, or "recorded": the
-    answer is with the graph. `what` says what is inside the time: "kernel" the search alone, "resident" the whole call
-    with what it derives from the graph already there, "end_to_end" the whole call. `needs` is the kind of device without
+    answer is with the graph. `what` says what is inside the time: "device" the kernels alone, by the clock of a CUDA
+    device, "kernel" the search alone, "resident" the whole call with what it derives from the graph already there,
+    "end_to_end" the whole call. `needs` is the kind of device without
     which the case says nothing.
     """
 
     name: str
     group: str
     operation: str
-    what: Literal["kernel", "resident", "end_to_end"]
+    what: Literal["device", "kernel", "resident", "end_to_end"]
     expected: Any
     graph: str | None = None
     peers: tuple[str, ...] = ()

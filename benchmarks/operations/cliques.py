@@ -1,16 +1,19 @@
 """Number of k-cliques, by the method that the case names.
 
 `end_to_end`: the whole call, from the rows, so that ordering is inside; `resident`: the whole call with the ordered view
-there; `kernel`: the search alone, on the device's worker, with launch and read-back.
+there; `kernel`: the search alone, on the device's worker, with launch and read-back; `device`: the kernels alone, by
+the clock of a CUDA device.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import graphlode as gl
 from benchmarks.case import Case
 from benchmarks.contest import Contender, Contest
+from benchmarks.device_time import DeviceClock
 from benchmarks.operations.triangles import forget_views
 from benchmarks.setting import Setting
 
@@ -19,12 +22,16 @@ def contest(case: Case, setting: Setting) -> Contest:
     given = setting.input(case)
     graph, k, method = given.graph, case.options["k"], case.options.get("method", "auto")
 
+    clock = DeviceClock()
+
     def run(devices: str) -> gl.CliqueCount:
         if case.what == "end_to_end":
             forget_views(graph)
-        return gl.count_cliques(graph, k, method=method, devices=devices)
+        with clock.running() if case.what == "device" else nullcontext():
+            return gl.count_cliques(graph, k, method=method, devices=devices)
 
-    fields: dict[str, Any] = {"answer": int, "part": kernel_seconds if case.what == "kernel" else None}
+    part = {"kernel": kernel_seconds, "device": clock.seconds}.get(case.what)
+    fields: dict[str, Any] = {"answer": int, "part": part}
     contenders = [
         setting.ours(methods={f"count_cliques({method})": lambda: run(setting.devices)}, **fields),
         *setting.other_devices(case, run, **fields),

@@ -8,7 +8,7 @@ complete before another can see it.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from graphlode.cuda.compiler import NVRTC_OPTIONS, KernelSource, Specialisation
-from graphlode.cuda.interface import check_launch, raise_fault
+from graphlode.cuda.interface import Constants, check_launch, raise_fault
 from graphlode.errors import DeviceMemoryError, DeviceUnavailableError, InputError, KernelFaultError
 from graphlode.types import AnyArray, Memory
 from graphlode.worker import Worker
@@ -78,6 +78,7 @@ class CudaDevice:
         self._worker = Worker(self.name)
         self._inside = local()
         self._modules: dict[Specialisation, CudaModule] = {}
+        self._constants = Constants(self.asarray)
 
     @property
     def speed(self) -> float:
@@ -147,6 +148,9 @@ class CudaDevice:
         with self.current():
             return self.xp.ascontiguousarray(self.xp.asarray(array))
 
+    def constant(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        return self._constants.get(key, make)
+
     def load(self, source: KernelSource, **defines: str) -> CudaModule:
         kernel = source.specialise(**defines)
         if kernel not in self._modules:
@@ -187,7 +191,7 @@ class CudaModule:
     """A specialisation compiled by NVRTC through CuPy, which keeps what it built on disk."""
 
     def __init__(self, kernel: Specialisation, device: CudaDevice) -> None:
-        self._device = device
+        self.device = device
         self._stem = kernel.stem
         module = device.xp.RawModule(code=kernel.text, options=NVRTC_OPTIONS, backend="nvrtc")
         try:
@@ -196,14 +200,14 @@ class CudaModule:
             raise kernel.build_error(device.architecture, str(error)) from None
 
     def launch(self, entry: str, grid: int, block: int, args: Sequence[Any], shared_bytes: int = 0) -> None:
-        check_launch(self._device, entry, grid, block, shared_bytes)
+        check_launch(self.device, entry, grid, block, shared_bytes)
         if entry not in self._functions:
             raise InputError(f"{self._stem} has the kernels {', '.join(self._functions)}, not {entry}")
         function = self._functions[entry]
         if shared_bytes > _PLAIN_SHARED_BYTES and function.max_dynamic_shared_size_bytes < shared_bytes:
             function.max_dynamic_shared_size_bytes = shared_bytes
         for position, value in enumerate(args):
-            if not isinstance(value, (self._device.xp.ndarray, np.generic)):
+            if not isinstance(value, (self.device.xp.ndarray, np.generic)):
                 raise InputError(
                     f"{entry}, argument {position}: expected an array of the device or a numpy scalar, "
                     f"got {type(value).__name__}"

@@ -6,7 +6,8 @@ is done: what it leaves behind may then be used from any other stream.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,12 +45,31 @@ class KernelDevice(Protocol):
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any: ...
     def empty(self, shape: int | tuple[int, ...], dtype: Any) -> Any: ...
     def asarray(self, array: Any) -> Any: ...
+    def constant(self, key: Hashable, make: Callable[[], Any]) -> Any: ...  # uploaded once: never written to
     def get(self, array: Any) -> Any: ...
     def get_pinned(self, array: Any) -> Any: ...  # for large results that are soon let go
     def load(self, source: KernelSource, **defines: str) -> KernelModule: ...
     def status(self) -> Any: ...
     def raise_status(self, status: Any, operation: str) -> None: ...
     def synchronize(self) -> None: ...
+
+
+class Constants:
+    """Arrays that calls have in common, the latest ones: small tables, each of which would be uploaded by every call."""
+
+    _MOST = 32
+
+    def __init__(self, upload: Callable[[Any], Any]) -> None:
+        self._upload = upload
+        self._held: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        if key not in self._held:
+            self._held[key] = self._upload(make())
+            while len(self._held) > self._MOST:
+                self._held.popitem(last=False)
+        self._held.move_to_end(key)
+        return self._held[key]
 
 
 def launch_shape(

@@ -6,7 +6,7 @@ It follows the same protocol as the real device and runs the same drivers and th
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from graphlode.cuda.compiler import KernelSource, Specialisation
 from graphlode.cuda.emulation.build import build
 from graphlode.cuda.emulation.module import EmulatedModule
-from graphlode.cuda.interface import raise_fault
+from graphlode.cuda.interface import Constants, raise_fault
 from graphlode.errors import DeviceMemoryError
 from graphlode.types import AnyArray, Memory
 from graphlode.worker import Worker
@@ -36,6 +36,7 @@ class EmulatedDevice:
         self.max_shared_bytes = max_shared_bytes
         self._worker = Worker(self.name)
         self._modules: dict[Specialisation, EmulatedModule] = {}
+        self._constants = Constants(self.asarray)
 
     def describe(self) -> Mapping[str, Any]:
         return {
@@ -75,6 +76,9 @@ class EmulatedDevice:
     def asarray(self, array: Any) -> AnyArray:
         with self._memory_errors():
             return np.ascontiguousarray(array)
+
+    def constant(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        return self._constants.get(key, make)
 
     def load(self, source: KernelSource, **defines: str) -> EmulatedModule:
         kernel = source.specialise(**defines)

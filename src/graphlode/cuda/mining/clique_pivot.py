@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
 from math import comb
 from typing import Any
@@ -228,7 +227,7 @@ class _Search:
             *(np.uint32(value) for value in (NODES_PER_LAUNCH, patience(device))),
             *(np.int32(value) for value in (self.space_words, self.overflow_words)),
             overflow,
-            device.asarray(_matchings()),
+            device.constant("matchings", _matchings),
             table,
             *shape,
             flags,
@@ -269,7 +268,8 @@ class _Search:
 
     def _binomials(self) -> Any:
         """Up to the longest row, in whole words of a set: few different tables for all graphs."""
-        return self.device.asarray(_binomials(-(-self.degree // 64) * 64, self.k))
+        most = -(-self.degree // 64) * 64
+        return self.device.constant(("binomials", most, self.k), lambda: binomials(most, self.k, 2))
 
 
 def _record_words(set_words: int) -> int:
@@ -295,12 +295,6 @@ def _start_new_list(device: KernelDevice, work: Any, flags: Any, records: Any, t
     work[_QUEUE:] = device.asarray(np.array([0, left, 0, 0], np.uint32).view(np.int64))
 
 
-@lru_cache(maxsize=64)
-def _binomials(most: int, k: int) -> AnyArray:
-    return binomials(most, k, 2)
-
-
-@lru_cache
 def _matchings() -> AnyArray:
     """C(m, j) 2^j: choices of j of m pairs, one end of each."""
     side = range(_MOST_PAIRS + 1)
