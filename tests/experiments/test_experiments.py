@@ -69,6 +69,7 @@ def test_scaling_measures_instances_and_labels_what_is_simulated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, methods: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(scaling, "METHODS", methods)
+    monkeypatch.setattr(scaling, "SHORTEST", 0.0)
     cells = finish("cliques-scaling", tmp_path, device, (5,)).document["cells"]
     for method in methods:
         mine = [cell for cell in cells if cell["method"] == method]
@@ -80,6 +81,19 @@ def test_scaling_measures_instances_and_labels_what_is_simulated(
         assert all(cell["status"] == "simulated" for cell in simulated)
         assert len(simulated) == len(POLICIES) * scaling.MOST_DEVICES
         assert all(cell["speedup"] == 1 for cell in simulated if cell["devices"] == 1)
+
+
+def test_scaling_of_what_one_device_does_in_no_time_is_not_simulated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scaling, "METHODS", ("pivot",))
+    monkeypatch.setattr(scaling, "SHORTEST", 1e3)
+    setting = Setting("cpu", (5,), limit=60.0, repeats=2)
+    finished = run("cliques-scaling", ["clusters"], lambda _: Subject("clusters", CLUSTERS, COUNTS), setting, tmp_path)
+    cells = finished.document["cells"]
+    (pieces,) = (cell for cell in cells if cell["kind"] == "pieces")
+    assert pieces["status"] == "skipped" and "launching pieces would take longer" in pieces["reason"]
+    assert not [cell for cell in cells if cell["kind"] == "simulated"]
 
 
 def test_runtime_on_a_cuda_device_has_the_cpu_beside_it(tmp_path: Path) -> None:
