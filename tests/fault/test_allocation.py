@@ -171,6 +171,10 @@ def address_space():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
 
+def grow_stack(depth):
+    return sorted([depth], key=lambda depth: depth and grow_stack(depth - 1))
+
+grow_stack(200)  # a stack that cannot grow any more ends the process: not what this is about
 expected = work()  # starts all threads and loads all modules
 failed = 0
 for megabytes in range(0, 24):

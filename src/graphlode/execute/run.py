@@ -33,6 +33,8 @@ Shares = Literal["auto"] | Mapping[str, float]
 
 # Asking a device for its free memory takes longer than small operations do.
 _WORTH_ASKING = 64 * 2**20
+_ASKED_AGAIN_AFTER = 1.0  # seconds
+_seen_free: dict[str, tuple[float, int]] = {}
 
 # Slots per second of each device at each operation, as seen in runs that several devices shared. Slots hold even work;
 # units do not: rows of hubs come last and take longest.
@@ -216,14 +218,21 @@ def memory_free(device: Device) -> int:
 def require_memory(operation: Operation, device: Device, snapshot: Snapshot, parameters: Mapping[str, Any]) -> None:
     """Raise DeviceMemoryError, with the bytes needed and free, before anything is launched."""
     needed = memory_needed(operation, device, snapshot, parameters)
-    if settings().memory_limit is None and needed < _WORTH_ASKING:
+    if settings().memory_limit is None and (needed < _WORTH_ASKING or _was_plenty(device, needed)):
         return
     free = memory_free(device)
+    _seen_free[device.name] = (perf_counter(), free)
     if needed > free:
         raise DeviceMemoryError(
             f"{operation.name} needs {needed:,} bytes on {device.name}, {free:,} are free; "
             "use another device, fewer threads or raise memory_limit"
         )
+
+
+def _was_plenty(device: Device, needed: int) -> bool:
+    """Whether the device had twice as much free a moment ago: calls in a row do not all ask."""
+    when, free = _seen_free.get(device.name, (0.0, 0))
+    return perf_counter() - when < _ASKED_AGAIN_AFTER and 2 * needed < free
 
 
 def _cuts(

@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from graphlode.errors import InputError
+from graphlode.slots import NUM_SLOTS, slot_of
 from graphlode.types import AnyArray, Int64Array
 
-NUM_SLOTS = 1024
+__all__ = ["HYSTERESIS", "NUM_SLOTS", "ShareTable", "apportion", "slot_of", "weights_from"]
 
 # A change that moves less than this part of the slots is not worth moving data for.
 HYSTERESIS = 1 / 32
@@ -41,14 +42,6 @@ def apportion(weights: Sequence[float], slots: int = NUM_SLOTS) -> list[int]:
             counts[counts.index(max(counts))] -= 1
             counts[i] = 1
     return counts
-
-
-def slot_of(keys: AnyArray) -> Int64Array:
-    """The slot of each key: a hash, so that neighbouring keys spread over the table."""
-    mixed = keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    return (mixed >> np.uint64(54)).astype(np.int64)
 
 
 class ShareTable:
