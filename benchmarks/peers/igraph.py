@@ -45,6 +45,33 @@ class Igraph(Peer):
 
         return {"coreness": run}
 
+    def bfs(self, given: Input, source: int) -> Methods:
+        graph = _graph(given)
+
+        def run() -> Any:
+            order, starts, _ = graph.bfs(source)
+            return lambda: _levels(given.num_vertices, order, starts)
+
+        return {"bfs": run}
+
+    def components(self, given: Input) -> Methods:
+        graph = _graph(given)
+
+        def run() -> Any:
+            found = graph.connected_components()
+            return lambda: found.membership
+
+        return {"connected_components": run}
+
+    def pagerank(self, given: Input, damping: float, moved: float) -> Methods:
+        graph = _graph(given)
+
+        def run() -> Any:
+            values = graph.pagerank(damping=damping)
+            return lambda: values
+
+        return {"pagerank, by PRPACK to its own precision": run}
+
     def maximal_cliques(self, given: Input) -> Methods:
         graph = _graph(given)
         return {"maximal_cliques": lambda: len(graph.maximal_cliques())}
@@ -52,6 +79,13 @@ class Igraph(Peer):
     def max_clique(self, given: Input) -> Methods:
         graph = _graph(given)
         return {"clique_number": graph.clique_number, "largest_cliques": lambda: len(graph.largest_cliques()[0])}
+
+
+def _levels(num_vertices: int, order: list[int], starts: list[int]) -> Any:
+    levels = np.full(num_vertices, -1)
+    sizes = np.diff(starts)
+    levels[order] = np.repeat(np.arange(sizes.size), sizes)
+    return levels
 
 
 def _graph(given: Input) -> Any:

@@ -65,6 +65,43 @@ class Networkit(Peer):
             "CoreDecomposition(enforceBucketQueueAlgorithm=True)": lambda: run(enforceBucketQueueAlgorithm=True),
         }
 
+    def bfs(self, given: Input, source: int) -> Methods:
+        graph = _graph(given)
+
+        def run() -> Any:
+            search = nk.distance.BFS(graph, source, storePaths=False).run()
+            return lambda: _levels(search.getDistances())
+
+        return {"BFS(storePaths=False)": run}
+
+    def components(self, given: Input) -> Methods:
+        graph = _graph(given)
+
+        def run(method: Any) -> Any:
+            found = method(graph).run()
+            return lambda: found.getPartition().getVector()
+
+        return {
+            "ConnectedComponents": lambda: run(nk.components.ConnectedComponents),
+            "ParallelConnectedComponents": lambda: run(nk.components.ParallelConnectedComponents),
+        }
+
+    def pagerank(self, given: Input, damping: float, moved: float) -> Methods:
+        graph = _graph(given)
+
+        def run() -> Any:
+            ranking = nk.centrality.PageRank(graph, damping, moved)
+            ranking.norm = nk.centrality.Norm.L1_NORM
+            return ranking.run().scores
+
+        return {"PageRank": run}
+
+
+def _levels(distances: Any) -> Any:
+    """Whoever is not reached has the largest double."""
+    steps = np.asarray(distances)
+    return np.where(steps < steps.size, steps, -1).astype(np.int64)
+
 
 def _graph(given: Input) -> Any:
     ends = given.simple.astype(np.uint64)

@@ -39,6 +39,18 @@ class Peer:
         """Ways to the core numbers; each returns a function that reads them, which is not timed."""
         raise NotImplementedError(f"{self.name} has no core numbers")
 
+    def bfs(self, given: Input, source: int) -> Methods:
+        """Ways to the levels of a breadth-first search; each returns a function that reads them, which is not timed."""
+        raise NotImplementedError(f"{self.name} has no breadth-first search")
+
+    def components(self, given: Input) -> Methods:
+        """Ways to the component of each vertex; each returns a function that reads them, which is not timed."""
+        raise NotImplementedError(f"{self.name} finds no components")
+
+    def pagerank(self, given: Input, damping: float, moved: float) -> Methods:
+        """Ways to PageRank, until an iteration moves less than `moved`; each returns a function that reads the values."""
+        raise NotImplementedError(f"{self.name} has no PageRank")
+
     def cliques(self, given: Input, k: int) -> Methods:
         """Ways to the number of k-cliques, from the library's own graph."""
         raise NotImplementedError(f"{self.name} counts no cliques")

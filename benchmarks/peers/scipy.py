@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy
 import scipy.sparse as sparse
+from scipy.sparse import csgraph
 
 from benchmarks.inputs import Input
 from benchmarks.peers.peer import Builder, Methods, Peer
@@ -42,6 +43,66 @@ class Scipy(Peer):
     def triangles(self, given: Input) -> Methods:
         matrix = given.graph.to_scipy()
         return {"sum of U * (U @ U), U ordered by degree": lambda: count_triangles(matrix)}
+
+    def bfs(self, given: Input, source: int) -> Methods:
+        matrix = given.graph.to_scipy()
+
+        def run() -> Any:
+            order, before = csgraph.breadth_first_order(matrix, source)
+            return lambda: _levels(order, before)
+
+        return {"csgraph.breadth_first_order": run}
+
+    def components(self, given: Input) -> Methods:
+        matrix = given.graph.to_scipy()
+
+        def run() -> Any:
+            labels = component_labels(matrix)
+            return lambda: labels
+
+        return {"csgraph.connected_components": run}
+
+    def pagerank(self, given: Input, damping: float, moved: float) -> Methods:
+        matrix = given.graph.to_scipy()
+
+        def run() -> Any:
+            values = power_iteration(matrix, damping, moved)
+            return lambda: values
+
+        return {"power iteration, matrix times vector": run}
+
+
+def levels_from(matrix: Any, source: int) -> Any:
+    """Levels of a breadth-first search; -1: not reached."""
+    return _levels(*csgraph.breadth_first_order(matrix, source))
+
+
+def _levels(order: Any, before: Any) -> Any:
+    levels = np.full(before.size, -1, np.int64)
+    levels[order[0]] = 0
+    for v in order[1:].tolist():
+        levels[v] = levels[before[v]] + 1
+    return levels
+
+
+def component_labels(matrix: Any) -> Any:
+    """The component of each vertex of a symmetric matrix."""
+    return csgraph.connected_components(matrix, directed=False)[1]
+
+
+def power_iteration(matrix: Any, damping: float, moved: float) -> Any:
+    """PageRank of a symmetric matrix, until an iteration moves less than `moved`."""
+    n = matrix.shape[0]
+    degrees = np.diff(matrix.indptr)
+    share = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
+    values = np.full(n, 1.0 / n)
+    while True:
+        stuck = values[degrees == 0].sum()
+        after = damping * (matrix @ (values * share) + stuck / n) + (1 - damping) / n
+        change = np.abs(after - values).sum()
+        values = after
+        if change < moved:
+            return values
 
 
 def count_triangles(matrix: Any) -> int:

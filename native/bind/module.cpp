@@ -39,7 +39,9 @@ NB_MODULE(_native, m) {
   bind::bind_io(m);
   bind::bind_generate(m);
   bind::bind_graph(m);
+  bind::bind_packed(m);
   bind::bind_analytics(m);
+  bind::bind_analytics_walks(m);
   bind::bind_mining(m);
   bind::bind_mining_lists(m);
   bind::bind_mining_maximal(m);

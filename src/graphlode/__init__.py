@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphlode import errors, generate, measure
+    from graphlode.analytics.bfs import Bfs, bfs
+    from graphlode.analytics.components import Components, connected_components
     from graphlode.analytics.cores import CoreNumbers, core_numbers
+    from graphlode.analytics.pagerank import PageRank, pagerank
     from graphlode.analytics.triangles import TriangleCount, count_triangles
     from graphlode.config import configure, settings
     from graphlode.datasets import dataset, dataset_names
@@ -27,9 +30,12 @@ if TYPE_CHECKING:
         rmat,
         star,
     )
+    from graphlode.graph.batch import Batch, BatchResult
     from graphlode.graph.build import from_csr, from_edges, from_networkx, from_scipy
+    from graphlode.graph.dynamic import DynamicGraph
     from graphlode.graph.estimate import Estimate, estimate
     from graphlode.graph.graph import Graph
+    from graphlode.graph.snapshot import Snapshot
     from graphlode.io import EdgeList, read, read_edges, write
     from graphlode.mining.all_cliques import AllCliques, count_all_cliques
     from graphlode.mining.clique_lists import list_cliques
@@ -39,18 +45,27 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "AllCliques",
+    "Batch",
+    "BatchResult",
+    "Bfs",
     "CliqueCount",
+    "Components",
     "CoreNumbers",
+    "DynamicGraph",
     "EdgeList",
     "Estimate",
     "Graph",
     "GraphlodeError",
     "InputError",
     "MaxClique",
+    "PageRank",
+    "Snapshot",
     "TriangleCount",
     "barabasi_albert",
+    "bfs",
     "complete",
     "configure",
+    "connected_components",
     "core_numbers",
     "count_all_cliques",
     "count_cliques",
@@ -72,6 +87,7 @@ __all__ = [
     "list_maximal_cliques",
     "max_clique",
     "measure",
+    "pagerank",
     "path",
     "planted_clique",
     "read",
@@ -84,7 +100,10 @@ __all__ = [
 
 # Where each name lives; a name that is not here is a subpackage. A test compares this with the imports above.
 _HOMES = {
+    "analytics.bfs": ("Bfs", "bfs"),
+    "analytics.components": ("Components", "connected_components"),
     "analytics.cores": ("CoreNumbers", "core_numbers"),
+    "analytics.pagerank": ("PageRank", "pagerank"),
     "analytics.triangles": ("TriangleCount", "count_triangles"),
     "config": ("configure", "settings"),
     "datasets": ("dataset", "dataset_names"),
@@ -94,9 +113,12 @@ _HOMES = {
     "generate.erdos_renyi": ("erdos_renyi",),
     "generate.planted_clique": ("planted_clique",),
     "generate.rmat": ("kronecker", "rmat"),
+    "graph.batch": ("Batch", "BatchResult"),
     "graph.build": ("from_csr", "from_edges", "from_networkx", "from_scipy"),
+    "graph.dynamic": ("DynamicGraph",),
     "graph.estimate": ("Estimate", "estimate"),
     "graph.graph": ("Graph",),
+    "graph.snapshot": ("Snapshot",),
     "io": ("EdgeList", "read", "read_edges", "write"),
     "mining.all_cliques": ("AllCliques", "count_all_cliques"),
     "mining.clique_lists": ("list_cliques",),

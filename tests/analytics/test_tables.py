@@ -32,3 +32,18 @@ def test_a_total_is_one_row() -> None:
 def test_core_numbers_become_a_table_of_original_ids() -> None:
     table = gl.core_numbers(GRAPH, devices="cpu").to_pandas()
     assert table.to_dict("list") == {"vertex": [10, 20, 30, 40], "core": [2, 2, 2, 1]}
+
+
+def test_levels_become_a_table_of_original_ids() -> None:
+    table = gl.bfs(GRAPH, 40, devices="cpu").to_pandas()
+    assert table.to_dict("list") == {"vertex": [10, 20, 30, 40], "level": [1, 2, 2, 0], "parent": [40, 10, 10, -1]}
+
+
+def test_components_become_a_table_of_original_ids() -> None:
+    table = gl.connected_components(GRAPH, devices="cpu").to_pandas()
+    assert table.to_dict("list") == {"vertex": [10, 20, 30, 40], "component": [0, 0, 0, 0]}
+
+
+def test_ranks_become_a_table_of_original_ids() -> None:
+    table = gl.pagerank(gl.from_edges([10], [20]), devices="cpu").to_pandas()
+    assert table.to_dict("list") == {"vertex": [10, 20], "value": [0.5, 0.5]}

@@ -40,6 +40,7 @@ WORK = {
     ),
     "reference": ("graph = complete(200)", "gl.count_triangles(graph, devices='reference')", "'reference'"),
     "cores": ("graph = kronecker(17, 16)", "gl.core_numbers(graph, devices='cpu')", "'cpu'"),
+    "pagerank": ("graph = kronecker(15, 16)", "gl.pagerank(graph, tol=0, max_iter=10**6, devices='cpu')", "'cpu'"),
     "build": (
         "src, dst = np.random.default_rng(0).integers(0, 2**62, (2, 2_000_000))",
         "gl.from_edges(src, dst)",

@@ -56,6 +56,11 @@ def crowded(graph: gl.Graph) -> gl.Graph:
     return gl.from_edges(*CROWDED)
 
 
+def directed(graph: gl.Graph) -> gl.Graph:
+    """The same rows as those of a directed graph, without views."""
+    return gl.Graph(*graph.csr, directed=True)
+
+
 CASES: dict[str, Callable[[gl.Graph], Any]] = {
     "build": lambda graph: gl.from_edges(*DENSE, num_vertices=500).edges().tolist(),
     "build-ids": lambda graph: gl.from_edges(*DENSE).edges().tolist(),
@@ -69,6 +74,10 @@ CASES: dict[str, Callable[[gl.Graph], Any]] = {
     "triangles-by-vertex": triangles("vertex"),
     "triangles-by-edge": triangles("edge"),
     "cores": lambda graph: gl.core_numbers(graph, devices="cpu").order.tolist(),
+    "bfs": lambda graph: gl.bfs(graph, 7, devices="cpu").parents.tolist(),
+    "components": lambda graph: gl.connected_components(graph, devices="cpu").labels.tolist(),
+    "pagerank": lambda graph: gl.pagerank(graph, devices="cpu").values.tolist(),
+    "pagerank-directed": lambda graph: gl.pagerank(directed(graph), devices="cpu").values.tolist(),
     "cliques-auto": cliques("auto", None),
     "cliques-pivot": cliques("pivot", None),
     "cliques-pivot-by-edge": cliques("pivot", "edge"),

@@ -116,7 +116,7 @@ def test_operations_take_every_kind_of_graph() -> None:
 
 @pytest.mark.parametrize("thing", [None, 3, [(0, 1)], np.eye(3)])
 def test_anything_else_is_refused(thing: Any) -> None:
-    with pytest.raises(InputError, match="a graph is a graphlode.Graph, a scipy sparse matrix or a networkx graph"):
+    with pytest.raises(InputError, match="a graph is a graphlode.Graph or DynamicGraph, a scipy sparse matrix or"):
         as_graph(thing)
 
 

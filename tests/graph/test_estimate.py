@@ -45,11 +45,19 @@ def test_the_estimate_is_what_a_run_checks(function: Any, parameters: dict[str, 
         function(graph, devices="cpu", **parameters)
 
 
-@pytest.mark.parametrize("by", [None, "vertex", "edge", "cores"])
+WALKS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "cores": (gl.core_numbers, {}),
+    "bfs": (gl.bfs, {"source": 0}),
+    "components": (gl.connected_components, {}),
+    "pagerank": (gl.pagerank, {}),
+}
+
+
+@pytest.mark.parametrize("by", [None, "vertex", "edge", *WALKS])
 @pytest.mark.parametrize("base", [complete(40), kronecker(10, 16), kronecker(14, 16)], ids=repr)
 def test_the_core_takes_no_more_than_estimated(base: gl.Graph, by: Any) -> None:
     graph = gl.Graph(*base.csr, directed=False)  # without views
-    function, parameters = (gl.core_numbers, {}) if by == "cores" else (gl.count_triangles, {"by": by})
+    function, parameters = WALKS.get(by, (gl.count_triangles, {"by": by}))
     needed = estimate(function, graph, devices="cpu", **parameters).needed
     gc.collect()
     before = _native.live_bytes()

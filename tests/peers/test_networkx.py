@@ -61,6 +61,19 @@ def test_core_numbers(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(GRAPHS))
+def test_components_and_levels(name: str) -> None:
+    graph = GRAPHS[name]()
+    theirs = simple(graph)
+    ours = gl.from_networkx(theirs)
+    assert gl.connected_components(graph, devices="cpu").count == nx.number_connected_components(theirs)
+    first = in_our_order(theirs, {v: v for v in theirs})[0] if len(theirs) else None
+    if first is not None:
+        levels = nx.single_source_shortest_path_length(theirs, first)
+        found = gl.bfs(ours, 0, indices=True, devices="cpu").levels.tolist()
+        assert found == in_our_order(theirs, {v: levels.get(v, -1) for v in theirs})
+
+
+@pytest.mark.parametrize("name", sorted(GRAPHS))
 def test_sizes_neighbors_and_degrees(name: str) -> None:
     theirs = simple(GRAPHS[name]())
     ours = gl.from_networkx(theirs)

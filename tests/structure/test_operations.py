@@ -12,13 +12,13 @@ import pytest
 
 from graphlode.cuda.compiler import kernel_sources
 from graphlode.execute.operation import BACKENDS, operations
-from graphlode.graph.views import Oriented, Roots
+from graphlode.graph.views import Oriented, Roots, Transposed
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "graphlode"
 OPERATIONS = operations()
 NAMES = sorted(OPERATIONS)
-VIEWS = [Oriented.name, Roots.name]
+VIEWS = [Oriented.name, Roots.name, Transposed.name]
 
 
 def backends(name: str) -> tuple[str, ...]:

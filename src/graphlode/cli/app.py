@@ -11,7 +11,21 @@ from typing import Annotated
 
 import typer
 
-COMMANDS = ("info", "triangles", "cliques", "cores", "convert", "generate", "devices", "demo", "bench")
+COMMANDS = (
+    "info",
+    "triangles",
+    "cliques",
+    "cores",
+    "bfs",
+    "pagerank",
+    "components",
+    "stream",
+    "convert",
+    "generate",
+    "devices",
+    "demo",
+    "bench",
+)
 
 
 def build_app(arguments: Sequence[str] = ()) -> typer.Typer:

@@ -6,11 +6,11 @@ import os
 import platform
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from graphlode.config import settings
+from graphlode.config import MOST_THREADS, settings
 from graphlode.types import AnyArray, Memory
 from graphlode.worker import Worker
 
@@ -52,6 +52,14 @@ class CpuDevice:
 
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
         return self._worker.submit(work)
+
+    def nearby(self) -> CpuDevice:
+        """With one thread: OpenMP must not start a team on a thread that may be forked."""
+        return self._nearby
+
+    @cached_property
+    def _nearby(self) -> CpuDevice:
+        return CpuDevice(self.name, instances=MOST_THREADS)
 
     def synchronize(self) -> None:
         """Native kernels return when they are done."""

@@ -132,6 +132,9 @@ class CudaDevice:
 
         return self._worker.submit(on_device)
 
+    def nearby(self) -> None:
+        """Streams and memory belong to the worker."""
+
     def synchronize(self) -> None:
         with self.current():
             self._stream.synchronize()

@@ -40,9 +40,10 @@ class Snapshot(Protocol):
     @property
     def version(self) -> int: ...
     @property
-    def arrays(self) -> Mapping[str, Any]: ...
+    def sizes(self) -> Mapping[str, int]: ...  # num_vertices, num_entries, num_edges, vertex_bytes
     @property
     def held(self) -> dict[tuple[str, View], Future[Any]]: ...
+    def place(self, device: Device) -> Mapping[str, Any]: ...  # the rows, `offsets` and `neighbors`, on the device
 
 
 class Device(Protocol):
@@ -61,6 +62,7 @@ class Device(Protocol):
     def put(self, arrays: Mapping[str, Any]) -> dict[str, Any]: ...  # arrays of the host, on this device
     def get(self, array: Any) -> Any: ...  # an array of this device, as numpy
     def submit(self, work: Callable[[], Any]) -> Future[Any]: ...  # run on the worker thread
+    def nearby(self) -> Device | None: ...  # the same for short work on any thread; None: only the worker can
     def synchronize(self) -> None: ...
 
 
@@ -101,7 +103,7 @@ def hold(device: Device, snapshot: Snapshot, view: View, control: Control) -> An
 def _build_into(place: Future[Any], device: Device, snapshot: Snapshot, view: View, control: Control) -> Any:
     try:
         if view.base is None:
-            built = device.put(snapshot.arrays)
+            built = snapshot.place(device)
         else:
             base = hold(device, snapshot, view.base, control)
             built = kernel_module(device, view.name).build(device, base, view, control=control)

@@ -31,9 +31,11 @@ class Operation:
     check: Callable[..., None] | None = None  # check(**parameters): InputError for a value that is not accepted
 
     def __post_init__(self) -> None:
-        OPERATIONS[self.name] = self
+        OPERATIONS.setdefault(self.name, self)  # the same on another view is still the same operation
 
     def num_units(self, view: Mapping[str, Any]) -> int:
+        if "num_rows" in view:  # pages of a store, which have no offsets
+            return int(view["num_rows"])
         return int(view["offsets"].size - 1 if self.unit == "vertex" else view["neighbors"].size)
 
 

@@ -175,24 +175,13 @@ def _run_shared(
 
 def _units_ahead(operation: Operation, snapshot: Snapshot) -> int:
     """How many units a run will have, before the view is there: an oriented view has each edge once."""
-    shape = shape_of(snapshot)
+    shape = snapshot.sizes
     return shape["num_vertices"] if operation.unit == "vertex" else shape["num_edges"]
-
-
-def shape_of(snapshot: Snapshot) -> dict[str, int]:
-    """The sizes that a kernel's memory depends on."""
-    offsets, neighbors = snapshot.arrays["offsets"], snapshot.arrays["neighbors"]
-    return {
-        "num_vertices": int(offsets.size) - 1,
-        "num_entries": int(neighbors.size),
-        "num_edges": int(neighbors.size) // 2,
-        "vertex_bytes": int(neighbors.dtype.itemsize),
-    }
 
 
 def memory_needed(operation: Operation, device: Device, snapshot: Snapshot, parameters: Mapping[str, Any]) -> int:
     """Bytes that the operation takes on the device beside the graph itself: views that are not there yet, and work."""
-    shape = shape_of(snapshot)
+    shape = snapshot.sizes
     needed = int(kernel_module(device, operation.name).memory(device, shape, **parameters))
     view: View | None = operation.view
     while view is not None and (device.space, view) not in snapshot.held:

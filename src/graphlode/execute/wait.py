@@ -6,8 +6,12 @@ have seen it (they look many times a second) and lets the interrupt go on; nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+# What `signal` is made of. Its own functions look every handler up among enums, which takes longer than a small batch.
+from _signal import SIGINT, getsignal, signal  # type: ignore[import-not-found]
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from contextlib import contextmanager
+from threading import get_ident, main_thread
 from typing import Any, TypeVar
 
 from graphlode.control import Control
@@ -39,3 +43,20 @@ def wait_all(
         wait([future for future in futures if not future.cancel()])  # what has not begun never will
         raise
     return [future.result() for future in futures]
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """For what must not be broken off half way: Ctrl-C is heard when it is over. It must be short."""
+    handler = getsignal(SIGINT) if get_ident() == main_thread().ident else None
+    if not callable(handler):  # nothing interrupts other threads
+        yield
+        return
+    heard: list[Any] = []
+    signal(SIGINT, lambda *signal_and_frame: heard.append(signal_and_frame))
+    try:
+        yield
+    finally:
+        signal(SIGINT, handler)
+        if heard:
+            handler(*heard[0])

@@ -1,8 +1,9 @@
 """Experiments: questions about the system that take a table and a plot to answer. `graphlode bench NAME` runs one.
 
-Each file is one experiment with the same four parts: `SIZES`, the clique sizes it looks at unless told; `measure`, which
-fills a record cell by cell; `tables`, what a reader wants to see of the record; and `figure`, its picture. Tables and
-pictures are made from the record alone, so a JSON file from another machine can be drawn here.
+Each experiment is a file with the same parts: `SIZES`, the sizes it looks at unless told (of cliques, of batches, ..),
+and the least one; whether it takes graphs as `DIRECTED`; `measure`, which fills a record cell by cell; `tables`, what a
+reader wants to see of the record; and `figure`, its picture. Tables and pictures are made from the record alone, so a
+JSON file from another machine can be drawn here.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ EXPERIMENTS = {
     "cliques-lanes": "lanes",
     "cliques-sensitivity": "sensitivity",
     "cliques-scaling": "scaling",
+    "store-correctness": "store_correctness",
+    "store-scaling": "store_scaling",
+    "store-shares": "store_shares",
+    "store-batch": "store_batch",
 }
 
 

@@ -36,6 +36,8 @@ from graphlode.experiments.subjects import Subject
 
 TITLE = "Enumeration on a GPU: what each part brings"
 SIZES = (7,)
+LEAST_SIZE = 3
+DIRECTED = False
 
 
 @dataclass(frozen=True)

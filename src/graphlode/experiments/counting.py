@@ -186,8 +186,10 @@ def check_all(cells: Sequence[Cell]) -> None:
 
 def _first(cells: Sequence[Cell]) -> str:
     cell = cells[0]
-    return f"{cell['graph']}, k = {cell['k']}, {_way(cell)}: {cell['reason']}"
+    size = f", k = {cell['k']}" if "k" in cell else ""
+    return f"{cell['graph']}{size}, {_way(cell)}: {cell['reason']}"
 
 
 def _way(cell: Mapping[str, Any]) -> str:
-    return f"{cell.get('method') or cell.get('variant')} on {cell['device']}"
+    where = f" on {cell['device']}" if "device" in cell else ""
+    return f"{cell.get('method') or cell.get('variant')}{where}"

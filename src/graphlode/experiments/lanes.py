@@ -18,6 +18,8 @@ from graphlode.experiments.subjects import Subject
 
 TITLE = "Active lanes per warp, of 32"
 SIZES = (5, 6, 7)
+LEAST_SIZE = 3
+DIRECTED = False
 WARP = 32
 PAPER_GAIN = {7: 2.6}
 """Active lanes with scheduling over those without, as the paper reports it."""

@@ -94,6 +94,18 @@ def seconds_axis(axis: Any) -> None:
     axis.yaxis.set_minor_formatter(NullFormatter())
 
 
+def plain_logarithmic(axis: Any) -> None:
+    """Both axes logarithmic, with numbers as people write them: no powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    for one in (axis.xaxis, axis.yaxis):
+        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        one.set_minor_formatter(NullFormatter())
+    axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=8))
+
+
 def time_text(seconds: float) -> str:
     """Seconds in the unit that leaves one to three digits before the point."""
     for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):

@@ -133,5 +133,6 @@ def names_of(document: Mapping[str, Any]) -> list[str]:
 def _line(cell: Cell) -> str:
     seconds = cell.get("seconds") or []
     what = f"{min(seconds):.6f} s" if seconds else cell.get("reason", "")
-    variant = cell.get("method") or cell.get("variant") or ""
-    return f"{cell['graph']} k={cell['k']} {variant} {cell.get('device', '')}: {cell['status']} {what}".rstrip()
+    facts = [f"{name}={cell[name]}" for name in ("k", "batch", "kind") if name in cell]
+    words = [cell["graph"], *facts, cell.get("method") or cell.get("variant") or "", cell.get("device", "")]
+    return f"{' '.join(word for word in words if word)}: {cell['status']} {what}".rstrip()

@@ -34,6 +34,8 @@ from graphlode.experiments.subjects import Subject
 
 TITLE = "Counting k-cliques: time by method"
 SIZES = (4, 5, 6, 7, 8)
+LEAST_SIZE = 3
+DIRECTED = False
 CUDA_METHODS = ("pivot", "enumerate", "set", "bitmap", "warp", "thread")
 CPU_METHODS = ("pivot", "enumerate", "set")
 BESIDE = ("pivot", "enumerate")  # of the CPU beside a CUDA device

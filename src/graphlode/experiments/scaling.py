@@ -50,6 +50,8 @@ from graphlode.types import FloatArray, Task
 
 TITLE = "Counting k-cliques on several devices: speed-up"
 SIZES = (5, 6, 7)
+LEAST_SIZE = 3
+DIRECTED = False
 METHODS = ("pivot", "enumerate")
 MOST_DEVICES = 8
 LAUNCHING = 4.0

@@ -22,6 +22,8 @@ from graphlode.types import FloatArray, Int64Array
 
 TITLE = "Building matrices one level deeper: time by density of the task"
 SIZES = (6, 7)
+LEAST_SIZE = 3
+DIRECTED = False
 LEVELS = (2, 3)
 VARIANTS = {
     f"level {level}": EnumerateOptions("scheduled", build_level=level, split=False, measure=True) for level in LEVELS

@@ -45,7 +45,7 @@ def is_generated(name: str) -> bool:
     return name.startswith("rmat:")
 
 
-def generate(name: str) -> Graph:
+def generate(name: str, *, directed: bool = False) -> Graph:
     """The recursive matrix graph that `rmat:SCALE:EDGES[:SEED]` names; EDGES are drawn, so that fewer are distinct."""
     parts = name.split(":")[1:]
     if len(parts) not in (2, 3) or not all(part.isdecimal() for part in parts):
@@ -54,7 +54,7 @@ def generate(name: str) -> Graph:
     if not 1 <= scale <= 31:
         raise InputError(f"{name}: SCALE must be from 1 to 31, got {scale}")
     src, dst = rmat_edges(scale, -(-edges >> scale) or 1, seed=seed[0] if seed else 0, end=edges)
-    return from_edges(src, dst, num_vertices=2**scale, source=name)
+    return from_edges(src, dst, num_vertices=2**scale, directed=directed, source=name)
 
 
 def short_name(name: str) -> str:

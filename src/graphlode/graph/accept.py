@@ -1,4 +1,4 @@
-"""Every operation takes a Graph, a scipy sparse matrix or a networkx graph; this turns each into a Graph."""
+"""Every operation takes a Graph, a store, a scipy sparse matrix or a networkx graph; this turns each into a Graph."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ from typing import Any
 
 from graphlode.errors import InputError
 from graphlode.graph.build import from_networkx, from_scipy
+from graphlode.graph.dynamic import DynamicGraph
 from graphlode.graph.graph import Graph
 
 
 def as_graph(graph: Any, *, weights: bool = True) -> Graph:
-    """A Graph as it is, anything else converted; with `weights` False those are neither kept nor looked at."""
+    """A Graph as it is, a store's newest snapshot, anything else converted; with `weights` False those are neither kept nor looked at."""
     if isinstance(graph, Graph):
         return graph
+    if isinstance(graph, DynamicGraph):
+        return graph.snapshot()
     package = type(graph).__module__.partition(".")[0]
     if package == "scipy" and hasattr(graph, "tocoo"):
         return from_scipy(graph, values="auto" if weights else None)
     if package == "networkx" or hasattr(graph, "is_multigraph"):
         return from_networkx(graph, weight="weight" if weights else None)
-    raise InputError(f"a graph is a graphlode.Graph, a scipy sparse matrix or a networkx graph, got {type(graph)!r}")
+    accepted = "a graphlode.Graph or DynamicGraph, a scipy sparse matrix or a networkx graph"
+    raise InputError(f"a graph is {accepted}, got {type(graph)!r}")
 
 
 def as_undirected(graph: Any) -> tuple[Graph, tuple[str, ...]]:

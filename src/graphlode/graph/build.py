@@ -11,6 +11,7 @@ from graphlode.cpu.graph.build import build
 from graphlode.errors import DeviceMemoryError, InputError
 from graphlode.execute import call
 from graphlode.execute.devices import cpu
+from graphlode.graph.arrays import as_ids, as_values, columns_of_pairs
 from graphlode.graph.graph import Graph, GraphProvenance
 from graphlode.types import AnyArray, FloatArray, Int64Array, vertex_dtype
 
@@ -53,8 +54,8 @@ def from_edges(
     (3, 3, [10, 20, 30], 1)
     """
     if dst is None:
-        src, dst = _columns(src)
-    tails, heads = _ids(src, "src"), _ids(dst, "dst")
+        src, dst = columns_of_pairs(src)
+    tails, heads = as_ids(src, "src"), as_ids(dst, "dst")
     if tails.size != heads.size:
         raise InputError(f"src and dst must have the same length, got {tails.size} and {heads.size}")
     if tails.dtype != heads.dtype:
@@ -63,8 +64,8 @@ def from_edges(
         raise InputError(f"num_vertices must be a non-negative integer, got {num_vertices!r}")
     if num_vertices is not None:
         _require_rows(int(num_vertices))
-    edge_weights = _values(weights, "weights", np.float64, tails.size)
-    edge_times = _values(times, "times", np.int64, tails.size)
+    edge_weights = as_values(weights, "weights", np.float64, tails.size)
+    edge_times = as_values(times, "times", np.int64, tails.size)
     made = call(
         lambda control: build(
             tails,
@@ -105,8 +106,8 @@ def from_csr(
     >>> gl.from_csr([0, 2, 3, 4], [1, 2, 0, 0]).num_edges
     2
     """
-    starts = _ids(offsets, "offsets").astype(np.int64, copy=False)
-    heads = _ids(neighbors, "neighbors")
+    starts = as_ids(offsets, "offsets").astype(np.int64, copy=False)
+    heads = as_ids(neighbors, "neighbors")
     if starts.size == 0 or starts[0] != 0 or starts[-1] != heads.size or (np.diff(starts) < 0).any():
         raise InputError(f"offsets must rise from 0 to the number of neighbors ({heads.size})")
     n = starts.size - 1
@@ -186,82 +187,10 @@ def _require_rows(num_vertices: int) -> None:
         )
 
 
-def _as_numpy(values: Any, name: str) -> AnyArray:
-    hidden = int(np.ma.getmaskarray(values).sum()) if isinstance(values, np.ma.MaskedArray) else 0
-    if hidden:  # the values below the mask would count
-        raise InputError(f"{name} has {hidden} masked value{'s' * (hidden > 1)}; leave those edges out")
-    try:
-        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-            return _from_dlpack(values)
-        try:
-            return np.asarray(values)
-        except TypeError:  # arrays in device memory do not convert themselves
-            if not hasattr(values, "__dlpack__"):
-                raise
-            return _from_dlpack(values)
-    except (TypeError, ValueError, OverflowError, BufferError) as error:
-        raise InputError(f"{name} cannot be read as an array: {error}") from None
-
-
-def _from_dlpack(values: Any) -> AnyArray:
-    try:
-        return np.from_dlpack(values, device="cpu")
-    except TypeError:  # a numpy before 2.1, or a producer that cannot copy to the host
-        return np.from_dlpack(values)
-
-
-def _columns(pairs: Any) -> tuple[AnyArray, AnyArray]:
-    """The two columns of an array of pairs."""
-    array = _as_numpy(list(pairs) if isinstance(pairs, set | frozenset) else pairs, "edges")
-    if array.size == 0:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise InputError(f"without dst, edges are pairs: an array with two columns, got the shape {array.shape}")
-    return array[:, 0], array[:, 1]
-
-
-def _ids(values: Any, name: str) -> AnyArray:
-    """A contiguous int32 or int64 array."""
-    array = _as_numpy(values, name)
-    if array.ndim != 1:
-        raise InputError(f"{name} must have one dimension, got the shape {array.shape}")
-    if array.size == 0:
-        return np.empty(0, np.int64)
-    if array.dtype.kind not in "iu":
-        raise InputError(f"{name} must hold integers{_instead(array)}")
-    if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
-        raise InputError(f"{name} holds {int(array.max())}, but ids are signed 64-bit integers")
-    narrow = array.dtype in (np.dtype(np.int8), np.dtype(np.uint8), np.dtype(np.int16), np.dtype(np.uint16), np.int32)
-    return np.ascontiguousarray(array, np.int32 if narrow else np.int64)
-
-
-def _instead(array: AnyArray) -> str:
-    """What stands in the place of integers, and what to do about it."""
-    if array.dtype.kind == "O" and isinstance(array[0], int):
-        return f" of 64 bits, got {array.dtype}"
-    if array.dtype.kind in "OSUT":
-        return f", got {array.dtype}; number them first, for example with numpy.unique(..., return_inverse=True)"
-    return f", got {array.dtype}"
-
-
-def _values(values: Any, name: str, dtype: Any, size: int) -> AnyArray | None:
-    if values is None:
-        return None
-    array = _as_numpy(values, name)
-    if array.ndim != 1 or array.size != size:
-        raise InputError(f"{name} must have one value per edge ({size}), got the shape {array.shape}")
-    if array.dtype.kind not in ("biu" if dtype is np.int64 else "biuf") and array.size:
-        raise InputError(f"{name} must hold {'integers' if dtype is np.int64 else 'numbers'}, got {array.dtype}")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        at = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise InputError(f"{name} must be finite, got {array[at]} for edge {at}")
-    return array.astype(dtype, copy=False)
-
-
 def _names(ids: Any, size: int) -> Int64Array | None:
     if ids is None:
         return None
-    array = _ids(ids, "ids").astype(np.int64, copy=False)
+    array = as_ids(ids, "ids").astype(np.int64, copy=False)
     if array.size != size:
         raise InputError(f"ids must name {size} vertices, got {array.size}")
     if (array[1:] <= array[:-1]).any():  # np.diff would overflow

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphlode.errors import InputError
 from graphlode.execute import call
-from graphlode.execute.device import View, hold
+from graphlode.execute.device import Device, View, hold
 from graphlode.execute.devices import cpu
 from graphlode.types import AnyArray, FloatArray, Int64Array, VertexArray
 
@@ -88,7 +88,7 @@ class Graph:
 
     @cached_property
     def ids(self) -> Int64Array:
-        """The original id of each vertex, ascending."""
+        """The original id of each vertex: ascending, or in order of arrival if they came from a store."""
         if self._ids is not None:
             return self._ids
         positions: Int64Array = _frozen(np.arange(self.num_vertices, dtype=np.int64))
@@ -122,7 +122,7 @@ class Graph:
         return np.diff(self._offsets)
 
     def neighbors(self, vertex: int, *, indices: bool = False) -> AnyArray:
-        """Neighbors of a vertex (successors if directed), ascending."""
+        """Neighbors of a vertex (successors if directed), in the order of `ids`."""
         v = self._position(vertex, indices)
         row = self._neighbors[self._offsets[v] : self._offsets[v + 1]]
         return row if indices else self.ids[row]
@@ -138,7 +138,7 @@ class Graph:
         return at < row.size and int(row[at]) == head
 
     def edges(self, *, indices: bool = False) -> AnyArray:
-        """All edges as an array of pairs, ascending; an undirected edge once, lower position first."""
+        """All edges as an array of pairs, in the order of `ids`; an undirected edge once, lower position first."""
         tails, heads = self._edge_arrays
         pairs = np.empty((self.num_edges, 2), tails.dtype if indices else np.int64)
         pairs[:, 0] = tails if indices else self.ids[tails]
@@ -157,8 +157,7 @@ class Graph:
             at = wanted
             good = (wanted >= 0) & (wanted < self.num_vertices)
         else:
-            at = np.searchsorted(self._ids, wanted)
-            good = (at < self._ids.size) & (self._ids[np.minimum(at, self._ids.size - 1)] == wanted)
+            at, good = self._find(wanted)
         if not good.all():
             raise InputError(f"vertex {int(np.atleast_1d(wanted)[~np.atleast_1d(good)][0])} is not in the graph")
         return at
@@ -169,8 +168,30 @@ class Graph:
         """The undirected form, without weights and times; the graph itself if it is undirected."""
         return self._undirected_form if self._directed else self
 
+    def with_ascending_ids(self) -> Graph:
+        """The same graph with its vertices in ascending order of their ids; the graph itself if they are."""
+        order = self._id_order
+        if self._ids is None or order is None:
+            return self
+        from graphlode.graph.build import from_edges
+
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        tails, heads = self._edge_arrays
+        graph = from_edges(
+            rank[tails],
+            rank[heads],
+            num_vertices=self.num_vertices,
+            directed=self._directed,
+            weights=self._weights,
+            times=self._times,
+            source=self._provenance.source,
+        )
+        graph._version = self._version
+        return graph.renamed(self._ids[order])
+
     def renamed(self, ids: Int64Array | None) -> Graph:
-        """The same graph with other original ids (ascending); None: the positions."""
+        """The same graph with other original ids, each once; None: the positions."""
         return Graph(
             self._offsets,
             self._neighbors,
@@ -213,8 +234,22 @@ class Graph:
 
     @property
     def arrays(self) -> Mapping[str, AnyArray]:
-        """The rows by name, as devices take them."""
+        """The rows by name, in host memory."""
         return {"offsets": self._offsets, "neighbors": self._neighbors}
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """What the memory of a kernel depends on."""
+        return {
+            "num_vertices": self.num_vertices,
+            "num_entries": self._neighbors.size,
+            "num_edges": self._neighbors.size // 2,
+            "vertex_bytes": self._neighbors.dtype.itemsize,
+        }
+
+    def place(self, device: Device) -> Mapping[str, Any]:
+        """The rows by name, as arrays of the device."""
+        return device.put(self.arrays)
 
     @property
     def held(self) -> dict[tuple[str, View], Future[Any]]:
@@ -300,6 +335,26 @@ class Graph:
         graph = from_edges(self._tails, self._neighbors, num_vertices=self.num_vertices, source=source)
         graph._version = self._version
         return graph.renamed(self._ids)
+
+    @cached_property
+    def _id_order(self) -> Int64Array | None:
+        """The positions by ascending id; None if they ascend by themselves."""
+        if self._ids is None or (self._ids[1:] > self._ids[:-1]).all():
+            return None
+        return np.argsort(self._ids)
+
+    @cached_property
+    def _ascending_ids(self) -> Int64Array:
+        return self.ids if self._id_order is None else self.ids[self._id_order]
+
+    def _find(self, ids: Int64Array) -> tuple[Int64Array, AnyArray]:
+        """Positions of original ids, and which of them are in the graph; only for those the position means anything."""
+        sorted_ids, order = self._ascending_ids, self._id_order
+        if not sorted_ids.size:
+            return np.zeros_like(ids), np.zeros(ids.shape, bool)
+        at = np.minimum(np.searchsorted(sorted_ids, ids), sorted_ids.size - 1)
+        good = sorted_ids[at] == ids
+        return at if order is None else order[at], good
 
     def _position(self, vertex: Any, indices: bool) -> int:
         try:

@@ -23,6 +23,28 @@ class Csr:
 
 
 @dataclass(frozen=True)
+class Pages:
+    """The rows of a store's only shard where they lie: `pages` is the shard's state, `num_rows` the number of vertices.
+
+    Never built: who runs an operation on it puts it there, see `graph/pages.py`.
+    """
+
+    name = "graph.pages"
+    base: View | None = None
+
+
+@dataclass(frozen=True)
+class Transposed:
+    """The rows turned round: for each vertex those that lead to it, ascending, as `offsets` and `neighbors`.
+
+    `out_degrees` is the number of entries that leave each vertex. Of an undirected graph that is what `Csr` has already.
+    """
+
+    name = "graph.transposed"
+    base = Csr()
+
+
+@dataclass(frozen=True)
 class Oriented:
     """Every edge once, from the lower to the higher rank of a total order; rows hold ranks, ascending.
 

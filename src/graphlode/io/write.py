@@ -49,7 +49,7 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: Format | None = N
         raise InputError(f"{target}: this is a directory, not a file")
     if not target.parent.is_dir():  # otherwise the name that is written to first would be blamed
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
-    graph = as_graph(graph)
+    graph = as_graph(graph).with_ascending_ids()
     if kind.format == "npz":
         with replacing(target) as part:
             _write_npz(graph, part)

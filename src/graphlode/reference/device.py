@@ -34,5 +34,8 @@ class ReferenceDevice:
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
         return self._worker.submit(work)
 
+    def nearby(self) -> ReferenceDevice:
+        return self
+
     def synchronize(self) -> None:
         """Python is done when it returns."""

@@ -20,8 +20,19 @@ from graphlode.experiments.counting import check_all
 from graphlode.experiments.record import Setting
 from graphlode.experiments.run import Finished, draw_again, run
 from graphlode.experiments.subjects import Subject, generate, is_generated, short_name
+from graphlode.graph.graph import Graph
 
-Experiment = Literal["cliques-runtime", "cliques-ablation", "cliques-lanes", "cliques-sensitivity", "cliques-scaling"]
+Experiment = Literal[
+    "cliques-runtime",
+    "cliques-ablation",
+    "cliques-lanes",
+    "cliques-sensitivity",
+    "cliques-scaling",
+    "store-correctness",
+    "store-scaling",
+    "store-shares",
+    "store-batch",
+]
 _GRAPHS = ["jazz", "email-Eu-core"]
 
 
@@ -41,7 +52,11 @@ def bench(
     sizes: Annotated[
         str | None,
         typer.Option(
-            "-k", metavar="SIZES", help="Clique sizes, such as 4-8 or 5,7.", show_default="as the experiment needs"
+            "-k",
+            "--sizes",
+            metavar="SIZES",
+            help="What is varied, such as 4-8 or 5,7: sizes of cliques or batches, slides, instances, shares.",
+            show_default="as the experiment needs",
         ),
     ] = None,
     limit: Annotated[float, typer.Option("--limit", min=0.01, help="Seconds that one cell may take.")] = 60.0,
@@ -62,23 +77,29 @@ def bench(
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment: time by method, ablation, active lanes, sensitivity or scaling of clique counting."""
+    """Run an experiment about clique counting or about the store; docs/experiments.md tells what each one asks."""
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: this is a file, but results go to a folder")
     if redraw is not None:
         finished = draw_again(experiment, redraw, out)
     else:
-        known = _known_counts(expected)
+        known, chosen = _known_counts(expected), experiment_of(experiment)
         with threads_set(threads):
             setting = Setting(
                 device=resolve(device)[0].name,
-                sizes=experiment_of(experiment).SIZES if sizes is None else parse_sizes(sizes, least=3),
+                sizes=chosen.SIZES if sizes is None else parse_sizes(sizes, least=chosen.LEAST_SIZE),
                 limit=limit,
                 repeats=repeats,
                 say=(lambda text: None) if as_json else _say,
                 commit=commit,
             )
-            finished = run(experiment, graphs or _GRAPHS, lambda name: _subject(name, known), setting, out)
+            finished = run(
+                experiment,
+                graphs or _GRAPHS,
+                lambda name: _subject(name, known, directed=chosen.DIRECTED),
+                setting,
+                out,
+            )
     if as_json:
         write_json({"command": "bench", "files": _files(finished)} | finished.document)
     else:
@@ -92,10 +113,14 @@ class BenchError(GraphlodeError):
     """A graph of an experiment could not be measured to the end; the rest is in the files."""
 
 
-def _subject(name: str, known: dict[str, dict[int, int]]) -> Subject:
-    graph = generate(name) if is_generated(name) else load(name, quiet=True).graph
-    short = short_name(name)
-    return Subject(short, graph.undirected(), known.get(short, {}))
+def _subject(name: str, known: dict[str, dict[int, int]], *, directed: bool) -> Subject:
+    read = generate if is_generated(name) else _load
+    graph, short = read(name, directed=directed), short_name(name)
+    return Subject(short, graph if directed else graph.undirected(), known.get(short, {}))
+
+
+def _load(name: str, *, directed: bool) -> Graph:
+    return load(name, directed=True if directed else None, quiet=True).graph
 
 
 def _known_counts(file: Path | None) -> dict[str, dict[int, int]]:

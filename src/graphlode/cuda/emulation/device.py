@@ -62,6 +62,9 @@ class EmulatedDevice:
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
         return self._worker.submit(work)
 
+    def nearby(self) -> None:
+        """Streams and memory belong to the worker."""
+
     def synchronize(self) -> None:
         """A launch returns when it is done."""
 

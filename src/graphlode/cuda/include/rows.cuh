@@ -35,21 +35,30 @@ __device__ void take_vertices(const Vertex* queue, long long capacity, row_count
   for (long long i = thread; i < static_cast<long long>(counts.long_rows); i += threads) take(queue[capacity - 1 - i]);
 }
 
-// Calls visit(there, entry) for every entry of every queued row, by all lanes of a warp at once: lanes without an entry
-// of their own come along with `there` false, so that visit may use the collectives of a warp.
+// Calls visit(vertex, there, entry) for every entry of every queued row, by all lanes of a warp at once: lanes without
+// an entry of their own come along with `there` false, so that visit may use the collectives of a warp.
 template <class Vertex, class Visit>
-__device__ void visit_entries(const Vertex* queue, long long capacity, row_counts counts, const long long* offsets,
-                              Visit visit) {
+__device__ void visit_rows(const Vertex* queue, long long capacity, row_counts counts, const long long* offsets,
+                           Visit visit) {
   for (long long i = grid_warp_id(); i < static_cast<long long>(counts.short_rows); i += grid_warps()) {
     const Vertex vertex = queue[i];
     const long long end = offsets[vertex + 1];
-    for (long long entry = offsets[vertex]; entry < end; entry += 32) visit(entry + lane_id() < end, entry + lane_id());
+    for (long long entry = offsets[vertex]; entry < end; entry += 32) {
+      visit(vertex, entry + lane_id() < end, entry + lane_id());
+    }
   }
   for (long long i = 0; i < static_cast<long long>(counts.long_rows); ++i) {
     const Vertex vertex = queue[capacity - 1 - i];
     const long long end = offsets[vertex + 1];
     for (long long entry = offsets[vertex] + 32 * grid_warp_id(); entry < end; entry += 32 * grid_warps()) {
-      visit(entry + lane_id() < end, entry + lane_id());
+      visit(vertex, entry + lane_id() < end, entry + lane_id());
     }
   }
+}
+
+// The same for those who do not ask whose entry it is: visit(there, entry).
+template <class Vertex, class Visit>
+__device__ void visit_entries(const Vertex* queue, long long capacity, row_counts counts, const long long* offsets,
+                              Visit visit) {
+  visit_rows(queue, capacity, counts, offsets, [&](Vertex, bool there, long long entry) { visit(there, entry); });
 }

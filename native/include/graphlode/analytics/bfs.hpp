@@ -1,0 +1,24 @@
+// bfs.hpp - levels and parents of a breadth-first search.
+#pragma once
+#include <cstdint>
+
+#include "graphlode/control.hpp"
+#include "graphlode/memory.hpp"
+#include "graphlode/rows.hpp"
+
+namespace graphlode::analytics {
+
+template <class Vertex>
+struct bfs_tree {
+  buffer<Vertex> levels;   // -1: not reached
+  buffer<Vertex> parents;  // the lowest neighbor on the level before; -1 for the source and whoever is not reached
+  std::int64_t reached = 0;
+  std::int64_t depth = 0;
+};
+
+// `symmetric` says that every row is also the row of those who lead to its vertex, so that the search may look back.
+template <class Rows>
+bfs_tree<typename Rows::vertex> search_breadth_first(const Rows& rows, std::int64_t source, bool symmetric, int threads,
+                                                     const control& ctl);
+
+}  // namespace graphlode::analytics

@@ -1,0 +1,40 @@
+// bfs_shard.hpp - the part of one shard in a breadth-first search over several.
+//
+// Every shard holds some of the rows whole. It is told each frontier, and answers who of the next one it can see: from
+// the frontier's rows that it owns (forwards), or among its own rows that are not yet reached (backwards).
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "graphlode/bits.hpp"
+#include "graphlode/control.hpp"
+#include "graphlode/memory.hpp"
+#include "graphlode/packed/row_view.hpp"
+
+namespace graphlode::analytics {
+
+class bfs_shard {
+ public:
+  // `own` has a bit for each row that the shard owns.
+  bfs_shard(const packed::row_view& rows, std::span<const std::uint64_t> own);
+
+  // About how many entries the frontier's rows have here.
+  std::int64_t entries_of(std::span<const std::int32_t> frontier) const;
+
+  struct found {
+    buffer<std::int32_t> vertices;
+    buffer<std::int32_t> parents;
+  };
+  found forwards(std::span<const std::int32_t> frontier, int threads, const control& ctl);
+  found backwards(std::span<const std::int32_t> frontier, int threads, const control& ctl);
+
+ private:
+  void visit(std::span<const std::int32_t> frontier);
+  bool owns(std::int64_t row) const { return contains_bit(own_.words(), row); }
+
+  packed::row_view rows_;
+  bit_set own_, visited_;
+  buffer<std::int32_t> parents_, queue_;
+};
+
+}  // namespace graphlode::analytics

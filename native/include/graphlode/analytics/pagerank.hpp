@@ -1,0 +1,31 @@
+// pagerank.hpp - PageRank by power iteration.
+#pragma once
+#include <cstdint>
+
+#include "graphlode/control.hpp"
+#include "graphlode/memory.hpp"
+#include "graphlode/rows.hpp"
+
+namespace graphlode::analytics {
+
+struct pagerank_settings {
+  double damping;
+  double tolerance;  // the iteration ends when the values have moved by less than this, all together
+  std::int64_t max_iterations;
+  const double* weights;  // of each entry of the rows; null: all alike
+  const double* restart;  // where the walk starts anew, sum 1; null: anywhere alike
+};
+
+struct pagerank_values {
+  buffer<double> values;
+  std::int64_t iterations = 0;
+  bool converged = false;
+};
+
+// `in_rows` holds for each vertex those that lead to it, `out_weights` the sum of the weights (or the number) of the
+// entries that leave each vertex. Weights are for compressed rows only.
+template <class Rows>
+pagerank_values rank_pages(const Rows& in_rows, const double* out_weights, const pagerank_settings& settings,
+                           int threads, const control& ctl);
+
+}  // namespace graphlode::analytics

@@ -1,0 +1,208 @@
+// packed_rows.hpp - the entries of a shard: pages in key order, their directory, and where each row begins.
+//
+// How to read it. A `packed_rows` that nobody updates (a fork never is) may be read by any number of threads:
+//
+//   rows.for_each_neighbor(row, [&](std::int32_t neighbor) { ...; return true; });     // false stops; weights: see
+//   below rows.for_each_weighted_neighbor(row, [&](std::int32_t neighbor, double w) { ...; return true; });
+//   rows.sweep(first, last, [&](std::span<const key_type> keys, const double* weights) { ... });
+//
+// The first two start at the row index (two dependent loads: the index, the page) and run over leaves and pages; ask
+// ahead with prefetch_index(row), then, some rows later, prefetch_row(row). `sweep` gives all entries of the pages at
+// positions first .. last - 1 leaf by leaf, in key order: the fastest way to see everything. Split it over threads by
+// pages with parallel_chunks(0, rows.num_pages(), 16, ...); a row may begin in one page and end in a later one.
+// `sweep_rows` does the same for whole rows: f(row, keys, weights) per run of one row within a leaf. To skip what is
+// left of a row, go on with the next row: start_of(row + 1) is one look into the index.
+//
+// The directory names pages by number, so that a page may be copied or move without a change of the row index; a number
+// has a position in key order, and a position has a number. An index entry names the leaf (page number, leaf) into
+// which the key row << 32 belongs; the first entry of the row is there or follows.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "graphlode/control.hpp"
+#include "graphlode/csr.hpp"
+#include "graphlode/memory.hpp"
+#include "graphlode/packed/block_pool.hpp"
+#include "graphlode/packed/layout.hpp"
+
+namespace graphlode::packed {
+
+inline constexpr int index_bits = 12;  // rows of one part of the row index
+inline constexpr std::int64_t index_rows = std::int64_t{1} << index_bits;
+
+// Where the pages of arrays and of their versions come from.
+struct pools {
+  explicit pools(bool weighted) : pages(bytes_of_page(weighted), 128), parts(index_rows * sizeof(leaf_name), 64) {}
+  block_pool pages;
+  block_pool parts;  // of row indices
+};
+
+// Plain data: who owns the references of `pages` is said by packed_rows and by the plan of an update.
+struct directory {
+  std::int64_t num_pages = 0;
+  std::uint32_t num_numbers = 0;    // page numbers that are or were in use
+  buffer<key_type> separators;      // by position: the lowest key that belongs into the page; ascending, first is 0
+  buffer<std::uint32_t> numbers;    // by position
+  buffer<block> pages;              // by number; empty where the number is free
+  buffer<std::uint32_t> positions;  // by number
+};
+
+struct cursor {
+  std::int64_t position = 0;  // of the page; num_pages: behind the end
+  int leaf = 0;
+  int slot = 0;
+};
+
+class packed_rows {
+ public:
+  packed_rows(std::int64_t num_rows, bool weighted);
+  ~packed_rows();
+  packed_rows(const packed_rows&) = delete;
+  packed_rows& operator=(const packed_rows&) = delete;
+
+  // A version that later updates of this array leave as it is. O(pages + rows / 4096).
+  std::unique_ptr<packed_rows> fork() const;
+  // More rows, all empty.
+  void resize(std::int64_t num_rows);
+
+  std::int64_t num_rows() const noexcept { return num_rows_; }
+  std::int64_t num_entries() const noexcept { return num_entries_; }
+  std::int64_t num_pages() const noexcept { return directory_.num_pages; }
+  bool weighted() const noexcept { return weighted_; }
+
+  const page& page_at(std::int64_t position) const noexcept {
+    return page_numbered(directory_.numbers[static_cast<std::size_t>(position)]);
+  }
+  const page& page_numbered(std::uint32_t number) const noexcept {
+    return *static_cast<const page*>(directory_.pages[number].data);
+  }
+  std::int64_t position_of(std::uint32_t number) const noexcept { return directory_.positions[number]; }
+  // The lowest key that belongs behind the page at `position`.
+  key_type end_of_page(std::int64_t position) const noexcept {
+    return position + 1 < num_pages() ? directory_.separators[static_cast<std::size_t>(position) + 1] : no_key;
+  }
+
+  // The page, of those at first .. last, into which the key belongs.
+  std::int64_t find_page(key_type key, std::int64_t first, std::int64_t last) const noexcept {
+    const key_type* const from = directory_.separators.data();
+    return std::upper_bound(from + first + 1, from + last + 1, key) - from - 1;
+  }
+
+  leaf_name index_of(std::int64_t row) const noexcept { return part_of(row)[row & (index_rows - 1)]; }
+  void prefetch_index(std::int64_t row) const noexcept { __builtin_prefetch(part_of(row) + (row & (index_rows - 1))); }
+  void prefetch_row(std::int64_t row) const noexcept {
+    const leaf_name name = index_of(row);
+    const page& at = page_numbered(page_number_of(name));
+    __builtin_prefetch(at.counts.data() + leaf_of(name));
+    __builtin_prefetch(at.leaf(leaf_of(name)));
+    __builtin_prefetch(at.leaf(leaf_of(name)) + leaf_slots / 2);
+  }
+
+  // The first entry of the row, or where it would be (perhaps behind the last entry of a leaf).
+  cursor start_of(std::int64_t row) const noexcept {
+    const leaf_name name = index_of(row);
+    const page& at = page_numbered(page_number_of(name));
+    return {position_of(page_number_of(name)), leaf_of(name), at.rank_in_leaf(leaf_of(name), first_key_of(row))};
+  }
+
+  template <class Visit>
+  void for_each_neighbor(std::int64_t row, Visit&& visit) const {
+    walk_row(row, [&](const page&, int, key_type key) { return visit(neighbor_of(key)); });
+  }
+  // For weighted arrays only.
+  template <class Visit>
+  void for_each_weighted_neighbor(std::int64_t row, Visit&& visit) const {
+    walk_row(row, [&](const page& at, int slot, key_type key) { return visit(neighbor_of(key), at.weights()[slot]); });
+  }
+
+  // visit(keys, weights) for each leaf that has entries, of the pages at first .. last - 1; weights is null without.
+  template <class Visit>
+  void sweep(std::int64_t first, std::int64_t last, Visit&& visit) const {
+    for (auto position = first; position < last; ++position) {
+      const page& at = page_at(position);
+      for (int l = 0; l < page_leaves; ++l)
+        if (const std::size_t count = at.counts[static_cast<std::size_t>(l)])
+          visit(std::span<const key_type>(at.leaf(l), count), weighted_ ? at.weights() + l * leaf_slots : nullptr);
+    }
+  }
+  // visit(row, keys, weights) for each run of entries of one row within a leaf.
+  template <class Visit>
+  void sweep_rows(std::int64_t first, std::int64_t last, Visit&& visit) const {
+    sweep(first, last, [&](std::span<const key_type> keys, const double* weights) {
+      for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
+        const auto row = row_of(keys[begin]);
+        for (end = begin + 1; end < keys.size() && row_of(keys[end]) == row;) ++end;
+        visit(row, keys.subspan(begin, end - begin), weights ? weights + begin : nullptr);
+      }
+    });
+  }
+
+  std::int64_t degree(std::int64_t row) const noexcept;
+  buffer<std::int64_t> degrees(int threads, const control& ctl) const;
+  struct arrays {
+    csr<std::int32_t> rows;
+    buffer<double> weights;  // empty without
+  };
+  arrays compressed(int threads, const control& ctl) const;
+  struct entries {
+    buffer<key_type> keys;
+    buffer<double> weights;
+  };
+  // The entries of rows whose slot (as in execute/shares.py) is chosen.
+  entries rows_in(std::span<const bool> slots, int threads, const control& ctl) const;
+  entries all(int threads, const control& ctl) const;
+  entries row(std::int64_t row) const;
+  void contains(std::span<const key_type> keys, bool* found) const noexcept;
+
+  struct figures {
+    std::int64_t entries, capacity, pages, shared_pages;
+    double density;
+    std::array<double, levels> density_by_level;  // the fullest window of each size
+  };
+  figures statistics() const noexcept;
+  std::int64_t bytes() const noexcept;
+  // Empty, or what is broken.
+  std::string check() const;
+
+ private:
+  friend class update_plan;
+  struct as_fork {};
+  packed_rows(const packed_rows& other, as_fork);
+
+  const leaf_name* part_of(std::int64_t row) const noexcept {
+    return static_cast<const leaf_name*>(index_[static_cast<std::size_t>(row >> index_bits)].data);
+  }
+
+  // visit(page, slot, key) for each entry of the row until it says false.
+  template <class Visit>
+  void walk_row(std::int64_t row, Visit&& visit) const {
+    const key_type end = first_key_of(row + 1);
+    cursor c = start_of(row);
+    for (;;) {
+      const page& at = page_at(c.position);
+      for (; c.leaf < page_leaves; ++c.leaf, c.slot = 0) {
+        const int begin = c.leaf * leaf_slots;
+        const int count = at.counts[static_cast<std::size_t>(c.leaf)];
+        for (; c.slot < count; ++c.slot) {
+          const key_type key = at.keys[static_cast<std::size_t>(begin + c.slot)];
+          if (key >= end || !visit(at, begin + c.slot, key)) return;
+        }
+      }
+      if (end_of_page(c.position) >= end) return;
+      c = {c.position + 1, 0, 0};
+    }
+  }
+
+  std::shared_ptr<pools> pools_;
+  directory directory_;
+  buffer<block> index_;  // parts of the row index
+  std::int64_t num_rows_ = 0;
+  std::int64_t num_entries_ = 0;
+  bool weighted_ = false;
+  mutable std::atomic<std::uint64_t> stamp_{0};  // counts updates and forks: a plan is for the state it was made for
+};
+
+}  // namespace graphlode::packed

@@ -1,0 +1,13 @@
+// bfs.cpp - breadth-first search over compressed rows and over those of a store; the method is told in bfs_search.hpp.
+#include "bfs_search.hpp"
+#include "graphlode/packed/row_view.hpp"
+
+namespace graphlode::analytics {
+
+template bfs_tree<std::int32_t> search_breadth_first(const csr_rows<std::int32_t>&, std::int64_t, bool, int,
+                                                     const control&);
+template bfs_tree<std::int64_t> search_breadth_first(const csr_rows<std::int64_t>&, std::int64_t, bool, int,
+                                                     const control&);
+template bfs_tree<std::int32_t> search_breadth_first(const packed::row_view&, std::int64_t, bool, int, const control&);
+
+}  // namespace graphlode::analytics

@@ -1,0 +1,13 @@
+// pagerank.cpp - PageRank over compressed rows and over those of a store; the method is told in pagerank_pull.hpp.
+#include "pagerank_pull.hpp"
+
+namespace graphlode::analytics {
+
+template pagerank_values rank_pages(const csr_rows<std::int32_t>&, const double*, const pagerank_settings&, int,
+                                    const control&);
+template pagerank_values rank_pages(const csr_rows<std::int64_t>&, const double*, const pagerank_settings&, int,
+                                    const control&);
+template pagerank_values rank_pages(const packed::row_view&, const double*, const pagerank_settings&, int,
+                                    const control&);
+
+}  // namespace graphlode::analytics

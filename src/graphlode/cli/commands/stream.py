@@ -1,0 +1,190 @@
+"""`graphlode stream`: a file as a stream. Part of its edges is loaded, then new ones come as old ones go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+
+from graphlode.analytics.bfs import bfs
+from graphlode.cli.load import load
+from graphlode.cli.numbers import count, duration
+from graphlode.cli.options import AsJson, Directed, File, Format, Threads, devices_of, threads_set
+from graphlode.cli.output import write_json
+from graphlode.errors import InputError
+from graphlode.execute.run import Shares
+from graphlode.experiments.sliding import Sliding, in_order
+from graphlode.graph.dynamic import DynamicGraph
+
+_SHOWN = 12  # slides in the live table
+
+Row = dict[str, Any]
+
+
+def stream(
+    file: File,
+    load_part: Annotated[float, typer.Option("--load", help="Part of the edges that is loaded at once.")] = 0.5,
+    slide: Annotated[float, typer.Option("--slide", help="Part of the edges that comes, and goes, in a slide.")] = 0.01,
+    slides: Annotated[int, typer.Option("--slides", min=0, help="Number of slides.")] = 100,
+    source: Annotated[
+        int | None, typer.Option("--bfs", metavar="VERTEX", help="Search from this vertex before and after.")
+    ] = None,
+    device: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--devices", "--device", help="One shard each: cpu, cuda:0, ... by commas; a name may come twice."
+        ),
+    ] = None,
+    shares: Annotated[
+        str | None, typer.Option("--shares", help="Weights such as cuda:0=7,cpu=1.", show_default="found by itself")
+    ] = None,
+    directed: Directed = None,
+    format: Format = None,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:
+    """Stream a file through the store: load a part, then slide a window over its edges; by time if it has times."""
+    given = parse_shares(shares)
+    with threads_set(threads):
+        loaded = load(file, format=format, directed=directed, quiet=as_json)
+        graph = loaded.graph
+        src, dst = (graph.ids[ends] for ends in in_order(graph))
+        if not src.size:
+            raise InputError(f"{file}: there are no edges to stream")
+        sliding = Sliding(src, dst, load_part, slide, slides)
+        with DynamicGraph(directed=graph.directed, devices=devices_of(device), shares=given) as store:
+            document = {"command": "stream", "graph": loaded.facts()} | _run(store, sliding, source, quiet=as_json)
+    if as_json:
+        write_json(document)
+    else:
+        _summary(document)
+
+
+def parse_shares(text: str | None) -> Shares:
+    """Weights by device from `cuda:0=7,cpu=1`; "auto" without a text."""
+    if text is None:
+        return "auto"
+    shares: dict[str, float] = {}
+    for part in text.split(","):
+        name, equals, weight = part.partition("=")
+        try:
+            shares[name.strip()] = float(weight)
+        except ValueError:
+            equals = ""
+        if not equals or not name.strip():
+            raise InputError(f"--shares takes weights such as cuda:0=7,cpu=1, got {text!r}")
+    return shares
+
+
+def _run(store: DynamicGraph, sliding: Sliding, source: int | None, *, quiet: bool) -> dict[str, Any]:
+    begun = perf_counter()
+    store.apply(sliding.first())
+    document: dict[str, Any] = {"loaded": {"edges": store.num_edges, "seconds": perf_counter() - begun}}
+    if source is not None and source not in store:
+        raise InputError(f"vertex {source} is not among the edges that are loaded: there is nothing to search from")
+    searches = [] if source is None else [_search(store, source)]
+    rows: list[Row] = []
+    with _live(quiet) as show:
+        for number, batch in enumerate(sliding.batches(), 1):
+            begun = perf_counter()
+            store.apply(batch)
+            rows.append(_row(store, number, len(batch), perf_counter() - begun))
+            show(rows)
+    if source is not None:
+        searches.append(_search(store, source))
+        document["bfs"] = {"source": source, "before": searches[0], "after": searches[1]}
+    return document | {
+        "slides": rows,
+        "version": store.version,
+        "statistics": store.statistics(),
+        "memory": store.memory_usage(),
+    }
+
+
+def _search(store: DynamicGraph, source: int) -> dict[str, Any]:
+    begun = perf_counter()
+    found = bfs(store, source)
+    reached = found.levels >= 0
+    return {"reached": int(reached.sum()), "depth": int(found.levels.max()), "seconds": perf_counter() - begun}
+
+
+def _row(store: DynamicGraph, number: int, updates: int, seconds: float) -> Row:
+    shards = store.statistics().values()
+    capacity = sum(shard["capacity"] for shard in shards)
+    return {
+        "slide": number,
+        "edges": store.num_edges,
+        "seconds": seconds,
+        "updates_per_second": updates / seconds,
+        "density": sum(shard["entries"] for shard in shards) / max(1, capacity),
+        "shares": dict(store.shares),
+    }
+
+
+@contextmanager
+def _live(quiet: bool) -> Iterator[Any]:
+    """A function that shows the latest rows: on a terminal in place, elsewhere not at all."""
+    import sys
+
+    if quiet or not sys.stderr.isatty():
+        yield lambda rows: None
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(console=Console(stderr=True), refresh_per_second=8, transient=True) as live:
+        yield lambda rows: live.update(_table(rows[-_SHOWN:]))
+
+
+def _table(rows: list[Row]) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    names = list(rows[-1]["shares"])
+    table = Table(box=box.SIMPLE_HEAD, header_style="cyan", pad_edge=False)
+    for name in ("slide", "edges", "time", "updates/s", "density", *names):
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(*_cells(row, names))
+    return table
+
+
+def _cells(row: Row, names: list[str]) -> list[str]:
+    rate = f"{row['updates_per_second'] / 1e6:.3g} M"
+    shares = [f"{row['shares'].get(name, 0)}" for name in names]
+    return [str(row["slide"]), count(row["edges"]), duration(row["seconds"]), rate, f"{row['density']:.2f}", *shares]
+
+
+def _summary(document: dict[str, Any]) -> None:
+    from graphlode.cli.screen import BOLD, Screen
+
+    screen = Screen()
+    graph, rows = document["graph"], document["slides"]
+    loaded = document["loaded"]
+    facts: list[tuple[str, ...]] = [
+        ("edges of the file", count(graph["num_edges"])),
+        ("loaded", f"{count(loaded['edges'])} edges in {duration(loaded['seconds'])}"),
+    ]
+    if rows:
+        seconds = sorted(row["seconds"] for row in rows)
+        rate = sum(row["updates_per_second"] * row["seconds"] for row in rows) / sum(seconds)
+        middle = duration(seconds[len(seconds) // 2])
+        facts += [
+            ("slides", f"{len(rows)}, {middle} each, the slowest {duration(seconds[-1])}"),
+            ("updates per second", f"{rate / 1e6:.3g} million", BOLD),
+        ]
+    if "bfs" in document:
+        before, after = document["bfs"]["before"], document["bfs"]["after"]
+        reach = f"{count(before['reached'])} vertices before, {count(after['reached'])} after"
+        facts.append((f"reached from {document['bfs']['source']}", reach))
+    facts.append(("bytes", count(sum(document["memory"].values()))))
+    screen.facts(graph["name"], facts)
+    if rows:
+        names = list(rows[-1]["shares"])
+        every = max(1, len(rows) // _SHOWN)
+        listed = [row for row in rows if row["slide"] % every == 0 or row["slide"] == len(rows)]
+        columns = ["slide", "edges", "time", "updates/s", "density", *(f"slots of {name}" for name in names)]
+        screen.listing("slides", columns, [_cells(row, names) for row in listed])

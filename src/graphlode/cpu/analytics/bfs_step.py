@@ -1,0 +1,31 @@
+"""One shard's part of a breadth-first search on the CPU; see native/src/analytics/bfs_shard.cpp."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphlode.control import Control
+from graphlode.cpu import _native
+from graphlode.cpu.device import CpuDevice
+from graphlode.types import AnyArray, BoolArray
+
+
+def begin(device: CpuDevice, state: Any, *, num_vertices: int, own: BoolArray) -> Any:
+    words = np.zeros(-(-num_vertices // 64), np.uint64)
+    packed = np.packbits(own, bitorder="little")
+    words.view(np.uint8)[: packed.size] = packed
+    return _native.BfsShard(state, num_vertices, words)
+
+
+def entries_of(device: CpuDevice, search: Any, frontier: AnyArray) -> int:
+    return int(search.entries_of(frontier))
+
+
+def step(
+    device: CpuDevice, search: Any, frontier: AnyArray, *, level: int, backwards: bool, control: Control
+) -> tuple[AnyArray, AnyArray]:
+    way = search.backwards if backwards else search.forwards
+    vertices, parents = way(frontier, device.threads, control.words)
+    return vertices, parents

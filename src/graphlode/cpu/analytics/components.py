@@ -1,0 +1,32 @@
+"""Components on the CPU; see native/src/analytics/components_union.hpp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from graphlode.control import Control
+from graphlode.cpu import _native
+from graphlode.cpu.device import CpuDevice
+from graphlode.cpu.graph.rows import native_rows
+from graphlode.types import AnyArray, Task
+
+READS_PAGES = True
+
+
+def launch(
+    device: CpuDevice,
+    view: Mapping[str, AnyArray],
+    tasks: Iterator[Task],
+    *,
+    control: Control,
+    symmetric: bool,
+) -> dict[str, Any]:
+    for _ in tasks:  # one task: the whole graph
+        labels, count = _native.analytics_components(*native_rows(view), symmetric, device.threads, control.words)
+    return {"labels": labels, "count": count}
+
+
+def memory(device: CpuDevice, shape: Mapping[str, int], **options: Any) -> int:
+    """Bytes beside the view: a pointer and a label per vertex."""
+    return 2 * shape["vertex_bytes"] * shape["num_vertices"]

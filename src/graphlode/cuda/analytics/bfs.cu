@@ -1,0 +1,185 @@
+// analytics/bfs.cu - breadth-first search, level by level, in the cheaper of two directions.
+//
+// Forwards, the rows of the frontier's queue are walked: a warp per short row, the grid per long row. Backwards, every
+// vertex not yet reached looks for a neighbor in the frontier and stops at the first. The host chooses between
+// launches; small frontiers, of which long chains have very many, are handled by one block for thousands of levels per
+// launch.
+//
+// The parent is the lowest neighbor on the level before, whatever the order of the threads. Forwards that is an atomic
+// minimum over unsigned numbers, in which -1, no parent yet, is the highest; the one thread that sees it replaced
+// queues the vertex. Backwards the rows ascend, so the first neighbor found is the lowest.
+//
+// Work O(n + m), mostly far less; after Beamer, Asanovic and Patterson, "Direction-Optimizing Breadth-First Search"
+// (SC 2012).
+#include "grid.cuh"
+#include "platform.cuh"
+#include "rows.cuh"
+#include "status.cuh"
+#include "warp.cuh"
+#ifndef VERTEX_T
+#error "VERTEX_T is set by the host"
+#endif
+
+// 64-bit words only, in the order that bfs.py knows.
+struct bfs_state {
+  row_counts levels[2];                     // queued on the level under way and on the next, by the level's parity
+  unsigned long long found, found_entries;  // backwards: on the next level, as they are being found
+  unsigned long long frontier, frontier_entries;  // backwards: on the level under way
+  unsigned long long reached;
+  long long level;
+  unsigned tickets, unused;
+};
+
+struct search {
+  const long long* offsets;
+  const VERTEX_T* neighbors;
+  long long num_vertices;
+  VERTEX_T* levels;   // -1: not reached
+  VERTEX_T* parents;  // -1: none
+  VERTEX_T* queues;   // two of num_vertices
+  bfs_state* state;
+  status_word* status;
+};
+
+// Lowers the parent; true for the one thread that finds the vertex without any.
+__device__ __forceinline__ bool lower_parent(int* parent, int from) {
+  return atomicMin(reinterpret_cast<unsigned*>(parent), static_cast<unsigned>(from)) == ~0u;
+}
+__device__ __forceinline__ bool lower_parent(long long* parent, long long from) {
+  return atomicMin(reinterpret_cast<unsigned long long*>(parent), static_cast<unsigned long long>(from)) == ~0ull;
+}
+
+// One level forwards, by as many blocks as take part.
+__device__ void walk_level(const search& s) {
+  const long long level = s.state->level;
+  const int now = static_cast<int>(level & 1), next = now ^ 1;
+  const VERTEX_T* queue = s.queues + now * s.num_vertices;
+  VERTEX_T* next_queue = s.queues + next * s.num_vertices;
+  visit_rows(queue, s.num_vertices, s.state->levels[now], s.offsets, [&](VERTEX_T from, bool there, long long entry) {
+    VERTEX_T to = 0;
+    bool joins = false;
+    if (there) {
+      to = s.neighbors[entry];
+      if (to < 0 || to >= s.num_vertices) {
+        raise_status(s.status, fault_bad_neighbor, entry);
+      } else {
+        // Whoever is on an earlier level is passed over; on the next level, several may still contend for the parent.
+        const VERTEX_T seen = s.levels[to];
+        if (seen < 0 || seen > level) joins = lower_parent(s.parents + to, from);
+        if (joins) s.levels[to] = static_cast<VERTEX_T>(level + 1);
+      }
+    }
+    push_row(next_queue, s.num_vertices, &s.state->levels[next], s.offsets, joins, to);
+  });
+}
+
+__device__ void finish_walk(bfs_state* state) {
+  const row_counts& next = state->levels[(state->level & 1) ^ 1];
+  state->reached += next.short_rows + next.long_rows;
+  state->levels[state->level & 1] = row_counts{0, 0, 0};
+  state->level += 1;
+}
+
+#define SEARCH_PARAMETERS                                                                                           \
+  const long long *offsets, const VERTEX_T *neighbors, long long num_vertices, VERTEX_T *levels, VERTEX_T *parents, \
+      VERTEX_T *queues, bfs_state *state, status_word *status
+#define SEARCH_ARGUMENTS offsets, neighbors, num_vertices, levels, parents, queues, state, status
+
+// The source's level: one thread.
+extern "C" __global__ void bfs_start(SEARCH_PARAMETERS, VERTEX_T source) {
+  const bool first = grid_thread_id() == 0;
+  if (first) levels[source] = 0;
+  if (grid_warp_id() == 0) push_row(queues, num_vertices, &state->levels[0], offsets, first, source);
+  if (first) state->reached = 1;
+}
+
+// One level forwards by the whole grid.
+extern "C" __global__ void bfs_walk(SEARCH_PARAMETERS) {
+  walk_level(search{SEARCH_ARGUMENTS});
+  if (last_block(&state->tickets) && threadIdx.x == 0) finish_walk(state);
+}
+
+// Up to max_levels levels forwards by one block, as long as each has few entries. The bound keeps a launch short, so
+// that the host can stop between launches.
+extern "C" __global__ void bfs_tail(SEARCH_PARAMETERS, long long max_levels, long long max_entries) {
+  const search s{SEARCH_ARGUMENTS};
+  for (long long i = 0; i < max_levels; ++i) {
+    __syncthreads();  // what thread 0 wrote to the state at the end of the last level
+    const row_counts counts = state->levels[state->level & 1];
+    if (counts.short_rows + counts.long_rows == 0 || static_cast<long long>(counts.entries) > max_entries) break;
+    walk_level(s);
+    __syncthreads();
+    if (threadIdx.x == 0) finish_walk(state);
+  }
+}
+
+// One level backwards. A warp owns 32 vertices: each lane looks at the first entries of its own row, then the warp goes
+// through what is left of the rows one after the other, 32 entries at a time.
+extern "C" __global__ void bfs_look_back(SEARCH_PARAMETERS) {
+  constexpr long long alone = 8;  // entries that a lane looks at by itself
+  const VERTEX_T level = static_cast<VERTEX_T>(state->level);
+  unsigned long long found = 0, found_entries = 0;
+  for (long long first = grid_warp_id() * 32; first < num_vertices; first += grid_warps() * 32) {
+    const long long vertex = first + lane_id();
+    const bool open = vertex < num_vertices && levels[vertex] < 0;
+    const long long begin = open ? offsets[vertex] : 0, end = open ? offsets[vertex + 1] : 0;
+    VERTEX_T parent = -1;
+    for (long long entry = begin; entry < min(end, begin + alone) && parent < 0; ++entry) {
+      const VERTEX_T from = neighbors[entry];
+      if (from < 0 || from >= num_vertices) {
+        raise_status(status, fault_bad_neighbor, entry);
+      } else if (levels[from] == level) {
+        parent = from;
+      }
+    }
+    for (unsigned left = __ballot_sync(full_mask, parent < 0 && end - begin > alone); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const long long row_end = __shfl_sync(full_mask, end, owner);
+      for (long long at = __shfl_sync(full_mask, begin, owner) + alone; at < row_end; at += 32) {
+        const long long entry = at + lane_id();
+        VERTEX_T from = -1;
+        if (entry < row_end) from = neighbors[entry];
+        if (entry < row_end && (from < 0 || from >= num_vertices)) {
+          raise_status(status, fault_bad_neighbor, entry);
+          from = -1;
+        }
+        const unsigned votes = __ballot_sync(full_mask, from >= 0 && levels[from < 0 ? 0 : from] == level);
+        if (votes == 0) continue;
+        from = __shfl_sync(full_mask, from, __ffs(static_cast<int>(votes)) - 1);
+        if (lane_id() == owner) parent = from;
+        break;
+      }
+    }
+    if (parent >= 0) {
+      parents[vertex] = parent;
+      levels[vertex] = level + 1;  // others who look now are waiting for `level`
+      found += 1;
+      found_entries += static_cast<unsigned long long>(end - begin);
+    }
+  }
+  found = warp_sum(found);
+  found_entries = warp_sum(found_entries);
+  if (lane_id() == 0 && found != 0) {
+    atomicAdd(&state->found, found);
+    atomicAdd(&state->found_entries, found_entries);
+  }
+  if (last_block(&state->tickets) && threadIdx.x == 0) {
+    state->frontier = state->found;
+    state->frontier_entries = state->found_entries;
+    state->reached += state->found;
+    state->found = state->found_entries = 0;
+    state->levels[0] = state->levels[1] = row_counts{0, 0, 0};
+    state->level += 1;
+  }
+}
+
+// The frontier that was found backwards, as a queue. A thread per vertex.
+extern "C" __global__ void bfs_collect(SEARCH_PARAMETERS) {
+  const long long level = state->level;
+  for (long long first = grid_warp_id() * 32; first < num_vertices; first += grid_warps() * 32) {
+    const long long vertex = first + lane_id();
+    const bool wanted = vertex < num_vertices && levels[vertex] == level;
+    push_row(queues + (level & 1) * num_vertices, num_vertices, &state->levels[level & 1], offsets, wanted,
+             static_cast<VERTEX_T>(vertex));
+  }
+}

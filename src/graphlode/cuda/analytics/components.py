@@ -1,0 +1,67 @@
+"""Drives analytics/components.cu: a few entries of each row, then all of those outside of the largest tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from graphlode.control import Control
+from graphlode.cuda.compiler import KernelSource
+from graphlode.cuda.interface import KernelDevice, launch_shape, vertex_define
+from graphlode.types import Task
+
+OPERATION = "analytics.components"
+SOURCE = KernelSource(
+    "analytics/components", ("components_join", "components_compress"), {"VERTEX_T": ("int", "long long")}
+)
+
+_FIRST_ENTRIES = 2
+_SAMPLES = 1024
+_NOBODY = -1
+
+
+def launch(
+    device: KernelDevice, view: Mapping[str, Any], tasks: Iterator[Task], *, control: Control, symmetric: bool
+) -> dict[str, Any] | None:
+    """The component of every vertex; the one task is the whole graph."""
+    task = next(iter(tasks), None)
+    if task is None:
+        return None
+    xp, offsets, neighbors = device.xp, view["offsets"], view["neighbors"]
+    num_vertices = len(offsets) - 1
+    if num_vertices == 0:
+        return {"labels": device.get(neighbors[:0]), "count": 0}
+    kernels = device.load(SOURCE, VERTEX_T=vertex_define(neighbors.dtype))
+    grid, block = launch_shape(device, num_vertices)
+    parents = xp.arange(num_vertices, dtype=neighbors.dtype)
+    status = device.status()
+
+    def join(first_place: int, last_place: int, skip: int) -> None:
+        control.check()
+        places = (np.int64(first_place), np.int64(last_place), neighbors.dtype.type(skip))
+        arguments = (offsets, neighbors, np.int64(num_vertices), *places, parents, status)
+        kernels.launch("components_join", grid, block, arguments)
+        kernels.launch("components_compress", grid, block, (np.int64(num_vertices), parents))
+
+    join(0, _FIRST_ENTRIES, _NOBODY)
+    join(_FIRST_ENTRIES, len(neighbors), _frequent_root(device, parents) if symmetric else _NOBODY)
+    device.raise_status(status, OPERATION)
+    # Roots ascend with the lowest vertex of their component: they are it.
+    numbers = xp.cumsum(parents == xp.arange(num_vertices, dtype=neighbors.dtype), dtype=neighbors.dtype)
+    labels = numbers[parents] - 1
+    control.advance(task.end - task.begin)
+    return {"labels": device.get(labels), "count": int(numbers[-1])}
+
+
+def _frequent_root(device: KernelDevice, parents: Any) -> int:
+    """The root that most of a sample of vertices point to. An entry that leaves its tree is seen from the other end."""
+    chosen = np.linspace(0, len(parents) - 1, min(len(parents), _SAMPLES)).astype(np.int64)
+    roots, votes = np.unique(device.get(parents[device.asarray(chosen)]), return_counts=True)
+    return int(roots[votes.argmax()])
+
+
+def memory(device: KernelDevice, shape: Mapping[str, int], **options: Any) -> int:
+    """Bytes beside the view: pointers, numbers of roots and labels, and what leads to them."""
+    return 6 * shape["vertex_bytes"] * shape["num_vertices"]

@@ -1,0 +1,237 @@
+// graph/packed.cu - a batch of updates in the pages of a shard: planned once, written once.
+//
+// A small batch is sorted, located and planned by one block; larger ones come sorted and take a launch for each step,
+// with a running sum of their effects between locating and planning. The host then looks at the counts once, finds
+// memory, and the plan is written by one launch, except for pages that go into fresh ones (packed_pages.cu).
+// After Bender and Hu, "An adaptive packed-memory array" (TODS 2007), and Sha et al., "Accelerating dynamic graph
+// analytics on GPUs" (VLDB 2017), without their climbing level by level, which is packed_climb.
+#include "block.cuh"
+#include "grid.cuh"
+#include "packed_write.cuh"
+
+constexpr unsigned most_small = 2048;
+
+// How far a batch is planned: a merge needs effects only, and the climb chooses windows by itself.
+constexpr int count_leaves = 1, choose_windows_too = 2;
+
+// Sorts pairs of key and place ascending: bitonic, by one block. `size` is a power of two.
+__device__ __forceinline__ void sort_block(word* keys, unsigned short* places, unsigned size) {
+  for (unsigned length = 2; length <= size; length <<= 1) {
+    for (unsigned distance = length >> 1; distance > 0; distance >>= 1) {
+      for (unsigned pair = threadIdx.x; pair < size / 2; pair += blockDim.x) {
+        const unsigned low = 2 * pair - (pair & (distance - 1)), high = low | distance;
+        const word a = keys[low] << 1, b = keys[high] << 1;  // the delete bit does not count
+        const bool descends = a > b || (a == b && places[low] > places[high]);
+        if (descends == ((low & length) == 0)) {
+          const word key = keys[low];
+          keys[low] = keys[high];
+          keys[high] = key;
+          const unsigned short place = places[low];
+          places[low] = places[high];
+          places[high] = place;
+        }
+      }
+      __syncthreads();
+    }
+  }
+}
+
+// A batch of at most most_small updates, unsorted, by one block of whole warps: sorted, located and planned.
+extern "C" __global__ void __launch_bounds__(1024)
+    packed_plan_small(const packed_store* store_at, const packed_batch* batch_at, const word* input,
+                      const double* input_weights, int has_weights, unsigned n, unsigned epoch, int step) {
+  const packed_store store = *store_at;
+  const packed_batch batch = *batch_at;
+  __shared__ word keys[most_small];
+  __shared__ unsigned short places[most_small];
+  __shared__ word sums[32];
+  unsigned size = 64;
+  while (size < n) size <<= 1;
+  if (threadIdx.x == 0) *batch.info = packed_info{};
+  for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
+    keys[i] = i < n ? input[i] : no_key;
+    places[i] = static_cast<unsigned short>(i);
+  }
+  __syncthreads();
+  sort_block(keys, places, size);
+  word carried = 0;
+  for (unsigned first = 0; first < n; first += blockDim.x) {
+    const unsigned t = first + threadIdx.x;
+    word effect = 0, total;
+    if (t < n) {
+      const bool last = t + 1 == n || (keys[t] ^ keys[t + 1]) << 1 != 0;
+      const double weight = store.weighted && has_weights ? input_weights[places[t]] : 1.0;
+      effect = locate_update(store, batch, t, keys[t], last, has_weights != 0, weight);
+    }
+    const word scanned = block_scan(effect, sums, total);
+    if (t < n) batch.effects[t] = carried + scanned;
+    carried += total;
+  }
+  if (threadIdx.x < most_small / effect_tile) batch.tile_effects[threadIdx.x] = 0;
+  if (threadIdx.x == 0) {
+    batch.info->inserted = static_cast<unsigned>(carried);
+    batch.info->deleted = static_cast<unsigned>(carried >> 32);
+  }
+  __syncthreads();
+  if (step < count_leaves) return;
+  for (unsigned first = threadIdx.x & ~31u; first < n; first += blockDim.x) plan_leaves(store, batch, n, first, epoch);
+  __syncthreads();
+  if (step < choose_windows_too) return;
+  const unsigned suspects = batch.info->num_suspects;
+  for (unsigned i = static_cast<unsigned>(warp_id()); i < suspects; i += blockDim.x / 32) {
+    plan_page(store, batch, batch.suspects[i]);
+  }
+}
+
+// Larger batches, first step of their order: tiles of most_small updates sorted on their own, a block of 1,024 threads
+// each. `places` are those in the whole batch.
+extern "C" __global__ void __launch_bounds__(1024)
+    packed_sort_tiles(const word* input, unsigned n, word* tile_keys, unsigned* tile_places, packed_info* info) {
+  __shared__ word keys[most_small];
+  __shared__ unsigned short places[most_small];
+  if (grid_thread_id() == 0) *info = packed_info{};
+  for (unsigned first = blockIdx.x * most_small; first < n; first += gridDim.x * most_small) {
+    for (unsigned i = threadIdx.x; i < most_small; i += blockDim.x) {
+      keys[i] = first + i < n ? input[first + i] : no_key;
+      places[i] = static_cast<unsigned short>(i);
+    }
+    __syncthreads();
+    sort_block(keys, places, most_small);
+    for (unsigned i = threadIdx.x; i < most_small && first + i < n; i += blockDim.x) {
+      tile_keys[first + i] = keys[i];
+      tile_places[first + i] = first + places[i];
+    }
+    __syncthreads();
+  }
+}
+
+// Second step: every update finds its rank in all other tiles; equal keys stay in the order of time. A thread per
+// update.
+extern "C" __global__ void packed_sort_ranks(const word* tile_keys, const unsigned* tile_places, const double* weights,
+                                             int has_weights, unsigned n, word* sorted_keys, double* sorted_weights) {
+  for (long long i = grid_thread_id(); i < n; i += grid_threads()) {
+    const unsigned t = static_cast<unsigned>(i), own = t / most_small * most_small;
+    const word key = tile_keys[t];
+    unsigned rank = t - own;
+    for (unsigned first = 0; first < n; first += most_small) {
+      if (first == own) continue;
+      // Those of earlier tiles come first if they are equal, so the others must be below the key itself.
+      const word bound = (key << 1) + (first < own ? 1 : 0);
+      unsigned low = first, high = min(n, first + most_small);
+      while (low < high) {
+        const unsigned middle = low + (high - low) / 2;
+        if (tile_keys[middle] << 1 < bound) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
+      }
+      rank += low - first;
+    }
+    sorted_keys[rank] = key;
+    if (has_weights) sorted_weights[rank] = weights[tile_places[t]];
+  }
+}
+
+// A sorted batch: what every update does, and the running sums of that. A thread per update, blocks of effect_tile
+// threads; the last block to finish sums up the tiles.
+extern "C" __global__ void __launch_bounds__(1024)
+    packed_locate(const packed_store* store_at, const packed_batch* batch_at, const word* input,
+                  const double* input_weights, int has_weights, unsigned n) {
+  const packed_store store = *store_at;
+  const packed_batch batch = *batch_at;
+  __shared__ word sums[32];
+  const unsigned tiles = (n + effect_tile - 1) / effect_tile;
+  word total;
+  for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const unsigned t = tile * effect_tile + threadIdx.x;
+    word effect = 0;
+    if (t < n) {
+      const word own = input[t];
+      const bool last = t + 1 == n || (own ^ input[t + 1]) << 1 != 0;
+      const double weight = store.weighted && has_weights ? input_weights[t] : 1.0;
+      effect = locate_update(store, batch, t, own, last, has_weights != 0, weight);
+    }
+    effect = block_scan(effect, sums, total);
+    if (t < n) batch.effects[t] = effect;
+    if (threadIdx.x == 0) batch.tile_effects[tile] = total;
+  }
+  if (!last_block(&batch.info->tickets)) return;
+  word before = 0;
+  for (unsigned first = 0; first < tiles; first += blockDim.x) {
+    const unsigned tile = first + threadIdx.x;
+    const word own = tile < tiles ? batch.tile_effects[tile] : 0;
+    const word scanned = block_scan(own, sums, total);
+    if (tile < tiles) batch.tile_effects[tile] = before + scanned - own;
+    before += total;
+  }
+  if (threadIdx.x == 0) {
+    batch.info->inserted = static_cast<unsigned>(before);
+    batch.info->deleted = static_cast<unsigned>(before >> 32);
+  }
+}
+
+// Counts and tasks of the leaves: a thread per update.
+extern "C" __global__ void packed_plan_leaves(const packed_store* store_at, const packed_batch* batch_at, unsigned n,
+                                              unsigned epoch) {
+  const packed_store store = *store_at;
+  const packed_batch batch = *batch_at;
+  for (long long first = 32 * grid_warp_id(); first < n; first += 32 * grid_warps()) {
+    plan_leaves(store, batch, n, static_cast<unsigned>(first), epoch);
+  }
+}
+
+// Windows and flagged pages: a warp per suspect.
+extern "C" __global__ void packed_plan_pages(const packed_store* store_at, const packed_batch* batch_at) {
+  const packed_store store = *store_at;
+  const packed_batch batch = *batch_at;
+  for (long long i = grid_warp_id(); i < batch.info->num_suspects; i += grid_warps()) {
+    plan_page(store, batch, batch.suspects[i]);
+  }
+}
+
+// One level of the climb, for comparison with packed_plan_pages, which comes to the same windows: every leaf that is
+// still out of bounds counts its window of this level anew, all of it. A thread per leaf of the suspects. `climbing`
+// gets how many leaves must go on; packed_plan_pages follows the last level.
+extern "C" __global__ void packed_climb(const packed_store* store_at, const packed_batch* batch_at, unsigned level,
+                                        unsigned* climbing) {
+  const packed_store store = *store_at;
+  const packed_batch batch = *batch_at;
+  const long long leaves = static_cast<long long>(batch.info->num_suspects) * page_leaves;
+  for (long long i = grid_thread_id(); i < leaves; i += grid_threads()) {
+    const unsigned page = batch.suspects[i / page_leaves],
+                   leaf = page * page_leaves + static_cast<unsigned>(i) % page_leaves;
+    if (level > 1 && store.levels[leaf] != level - 1) continue;  // within bounds below
+    const unsigned count = store.next_counts[leaf], first = leaf >> level << level;
+    const bool outside = count > leaf_slots || (store.num_pages > 1 && count < lower_slots(0));
+    store.levels[leaf] = 0;
+    if (!outside) continue;
+    unsigned entries = 0;
+    for (unsigned other = first; other < first + (1u << level); ++other) entries += store.next_counts[other];
+    const bool fits = entries <= upper_slots(level) && (store.num_pages == 1 || entries >= lower_slots(level));
+    if (fits) continue;
+    store.levels[leaf] = static_cast<unsigned char>(level);
+    atomicAdd(climbing, 1u);
+  }
+}
+
+// Writes the plan: wide windows a block each, narrow windows and leaves a warp each. Leaves inside of windows or of
+// flagged pages are left out. Dynamic shared memory: a wide window, or a narrow one per warp.
+extern "C" __global__ void __launch_bounds__(256)
+    packed_write(const packed_store* store_at, const packed_batch* batch_at, unsigned n, unsigned epoch,
+                 unsigned any_suspects, unsigned num_leaves, unsigned num_narrow, unsigned num_wide) {
+  const packed_store store = *store_at;
+  const packed_batch batch = *batch_at;
+  DYN_SHARED(unsigned char, memory);
+  for (unsigned i = blockIdx.x; i < num_wide; i += gridDim.x)
+    write_window<true>(store, batch, n, batch.wide[i], memory);
+  const unsigned own = (window_bytes(narrow_level, store.weighted != 0) + 15) / 16 * 16;
+  for (long long i = grid_warp_id(); i < num_narrow; i += grid_warps()) {
+    write_window<false>(store, batch, n, batch.narrow[i], memory + static_cast<unsigned>(warp_id()) * own);
+  }
+  for (long long i = grid_warp_id(); i < num_leaves; i += grid_warps()) {
+    const leaf_task task = batch.tasks[i];
+    if (any_suspects && store.marks[task.leaf / page_leaves] == epoch && store.levels[task.leaf] != 0) continue;
+    write_leaf(store, batch, task.leaf, task.begin, task.end);
+  }
+}

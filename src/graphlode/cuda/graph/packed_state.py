@@ -1,0 +1,186 @@
+"""One version of a shard: a directory of pages in key order and an index of rows, over a pool that versions share.
+
+The directory's arrays are never written again, so versions share them as they are; the index of rows is written in
+place and copied before, if another version has it too.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphlode.cuda.compiler import KernelSource
+from graphlode.cuda.graph.packed_batch import Workspace
+from graphlode.cuda.graph.packed_pool import NO_KEY, Pool, address
+from graphlode.cuda.interface import KernelDevice, KernelModule
+from graphlode.errors import StateError
+from graphlode.packed import PAGE_LEAVES
+from graphlode.types import AnyArray
+
+_LEAF_AND_PAGE_FIELDS = (
+    *("separators", "counts", "next_counts", "starts", "levels"),
+    *("totals", "marks", "jobs", "held"),
+)
+
+
+@dataclass
+class Directory:
+    """Pages in key order: their numbers, on the host and on the device; the lowest key of each; where each page is."""
+
+    pages: AnyArray
+    device_pages: Any
+    separators: Any
+    positions: Any
+    described: Any = None
+
+
+class State:
+    """What a device's worker knows of a shard, or of an immutable version of it."""
+
+    def __init__(self, device: KernelDevice, pool: Pool, directory: Directory, row_leaves: Any, num_rows: int) -> None:
+        self._device = device
+        self.pool = pool
+        self.directory = directory
+        self.row_leaves = row_leaves  # may have room for more rows
+        self.num_rows = num_rows
+        self.num_entries = 0
+        self.frozen = False
+        self.epoch = 0
+        self.workspace = Workspace()
+        self._modules: dict[str, KernelModule] = {}
+        self._rows_are_shared = False
+        self._planning = False  # counts of a plan are in the pool
+        self._reserved: AnyArray = np.zeros(0, np.uint32)
+        self._described: tuple[Any, Any] = (None, None)
+        self._held = [directory.pages]
+        weakref.finalize(self, _drop, pool.dropped, self._held).atexit = False
+
+    def load(self, source: KernelSource) -> KernelModule:
+        """As the device does it, without looking twice: small batches take little longer than that."""
+        if source.stem not in self._modules:
+            self._modules[source.stem] = self._device.load(source)
+        return self._modules[source.stem]
+
+    @property
+    def pages(self) -> AnyArray:
+        return self.directory.pages
+
+    def described(self) -> Any:
+        """The struct packed_store of include/packed_store.cuh, on the device."""
+        key = (self.pool.generation, self.num_rows, id(self.row_leaves), id(self.directory))
+        if self._described[0] != key:
+            self._described = (key, self._describe(self.directory))
+        return self._described[1]
+
+    def _describe(self, directory: Directory) -> Any:
+        arrays = [self.pool.segments, *(self.pool.arrays[name] for name in _LEAF_AND_PAGE_FIELDS)]
+        arrays += [directory.positions, directory.device_pages, directory.separators, self.row_leaves]
+        sizes = [directory.pages.size, self.num_rows, int(self.pool.weighted)]
+        return self._device.asarray(np.array([*map(address, arrays), *sizes], np.uint64))
+
+    def directory_of(self, pages: AnyArray) -> Directory:
+        """A directory that packed_finish will fill."""
+        device, count = self._device, pages.size
+        positions = device.empty(self.pool.capacity, np.uint32)
+        directory = Directory(pages, device.asarray(pages), device.empty(count, np.uint64), positions)
+        directory.described = self._describe(directory)
+        return directory
+
+    def begin_plan(self) -> None:
+        """Forget a plan that was never written, and let go of what other versions hold."""
+        self.pool.collect()
+        if self._planning:
+            self.pool.release(self._reserved)
+            self._reserved = self._reserved[:0]
+            arrays = self.pool.arrays
+            arrays["next_counts"][:] = arrays["counts"]
+            arrays["totals"][:] = arrays["counts"].reshape(-1, PAGE_LEAVES).sum(axis=1, dtype=np.uint32)
+        if self._rows_are_shared:
+            self.row_leaves = self.row_leaves.copy()
+            self._rows_are_shared = False
+        self._planning = True
+        self.epoch += 1
+
+    def reserve(self, count: int, *, apart: bool = False) -> AnyArray:
+        """Fresh pages for the plan."""
+        self._reserved = self.pool.take(count, apart=apart)
+        return self._reserved
+
+    def end_plan(self) -> None:
+        self._planning = False
+        self._reserved = self._reserved[:0]
+        self.epoch += 1  # the plan cannot be written twice
+
+    @property
+    def planning(self) -> bool:
+        return self._planning
+
+    def replace_pages(self, directory: Directory, replaced: AnyArray) -> None:
+        self.directory = directory
+        self._held[0] = directory.pages
+        self._described = (
+            (self.pool.generation, self.num_rows, id(self.row_leaves), id(directory)),
+            directory.described,
+        )
+        self.pool.release(replaced)
+        self.pool.trim()
+
+    def fork(self) -> State:
+        self.pool.collect()
+        version = State(self._device, self.pool, self.directory, self.row_leaves, self.num_rows)
+        version.num_entries = self.num_entries
+        version.frozen = True
+        version._rows_are_shared = self._rows_are_shared = True
+        self.pool.hold(self.pages)
+        self.epoch += 1  # a plan that was made before would write into pages that are now shared
+        return version
+
+    def resize(self, num_rows: int) -> None:
+        if self.frozen:
+            raise StateError("an immutable version of a shard cannot be resized")
+        if num_rows <= self.num_rows:
+            return
+        if num_rows + 1 > self.row_leaves.size:
+            wider = self._device.empty(num_rows + 1 + num_rows // 8, np.uint32)
+            wider[: self.num_rows + 1] = self.row_leaves[: self.num_rows + 1]
+            self.row_leaves = wider
+            self._rows_are_shared = False
+        # No separator lies behind the last row, so that later rows would begin where it ends.
+        last = self.row_leaves[self.num_rows : self.num_rows + 1]
+        self.row_leaves[self.num_rows + 1 : num_rows + 1] = last
+        self.num_rows = num_rows
+        self.epoch += 1
+
+
+def _drop(dropped: deque[AnyArray], held: list[AnyArray]) -> None:
+    """Runs on any thread when a version is gone: the worker counts later."""
+    dropped.append(held[0])
+
+
+def create(device: KernelDevice, *, num_rows: int, weighted: bool) -> State:
+    """A shard without entries: one page."""
+    pool = Pool(device, weighted=weighted)
+    pages = pool.take(1)
+    leaves = slice(int(pages[0]) * PAGE_LEAVES, (int(pages[0]) + 1) * PAGE_LEAVES)
+    pool.arrays["separators"][leaves] = NO_KEY
+    pool.arrays["separators"][leaves.start] = 0
+    row_leaves = device.empty(num_rows + 1, np.uint32)
+    row_leaves.fill(leaves.start)
+    directory = Directory(
+        pages, device.asarray(pages), device.zeros(1, np.uint64), device.zeros(pool.capacity, np.uint32)
+    )
+    return State(device, pool, directory, row_leaves, num_rows)
+
+
+def resize(device: KernelDevice, state: State, num_rows: int) -> None:
+    """More rows, without entries."""
+    state.resize(num_rows)
+
+
+def fork(device: KernelDevice, state: State) -> State:
+    """An immutable version. What the shard writes from now on goes into copies of the pages that it shares."""
+    return state.fork()

@@ -1,0 +1,22 @@
+// block.cuh - what the threads of a block do together. Every function here is called by all of them.
+#pragma once
+#include "warp.cuh"
+
+// The sum of the values of this thread and of those before it; `total` gets the sum of all. `sums` are 32 values in
+// shared memory.
+template <class T>
+__device__ __forceinline__ T block_scan(T value, T* sums, T& total) {
+  T scanned = warp_inclusive_scan(value);
+  if (lane_id() == 31) sums[warp_id()] = scanned;
+  __syncthreads();
+  if (warp_id() == 0) {
+    const T all = warp_inclusive_scan(lane_id() < warps_per_block() ? sums[lane_id()] : T(0));
+    __syncwarp();
+    sums[lane_id()] = all;
+  }
+  __syncthreads();
+  if (warp_id() > 0) scanned += sums[warp_id() - 1];
+  total = sums[31];
+  __syncthreads();  // the next call overwrites the sums
+  return scanned;
+}

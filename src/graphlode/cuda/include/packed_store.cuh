@@ -1,0 +1,182 @@
+// packed_store.cuh - a shard's entries as pages of leaves, and how a key is found in them.
+//
+// An entry is a 64-bit key, row above neighbor. A leaf has 32 slots, left packed and sorted: one per lane of a warp. A
+// page has 128 leaves. Pages lie in segments that are never moved; leaves are numbered page * 128 + leaf, so these
+// numbers do not follow the order of keys: the directory does. Each leaf has a separator, the lowest key that it may
+// hold, and each row the number of the leaf in which its first entry is or would be.
+//
+// Both structs hold pointers only, are filled by the host (graph/packed_pool.py, graph/packed_batch.py) and are read
+// through a pointer: a launch then has few arguments, whatever the number of arrays.
+#pragma once
+#include "platform.cuh"
+
+using word = unsigned long long;
+
+constexpr unsigned leaf_slots = 32;
+constexpr unsigned page_leaves = 128;
+constexpr unsigned page_slots = leaf_slots * page_leaves;
+constexpr unsigned segment_pages = 64;
+constexpr unsigned page_level = 7;    // windows of 1, 2, .. 128 leaves have the levels 0 .. 7
+constexpr unsigned narrow_level = 3;  // windows up to 8 leaves are written by a warp, larger ones by a block
+constexpr word delete_bit = 1ull << 63;
+constexpr word no_key = ~0ull;
+
+struct packed_store {
+  word** segments;  // pages, each 4,096 keys and, in weighted shards, as many weights
+  // per leaf
+  word* separators;
+  unsigned short* counts;
+  unsigned short* next_counts;  // after the batch that is being planned
+  unsigned short* starts;       // entries of the page before the leaf; only while pages are spread
+  unsigned char* levels;        // of the window that the leaf is rewritten with; only if the page has the epoch's mark
+  // per page
+  unsigned* totals;     // entries, after the batch that is being planned
+  unsigned* marks;      // the epoch of the last batch that looked at the page as a whole
+  unsigned* jobs;       // which job spreads the page; only while pages are spread
+  unsigned char* held;  // 1: an immutable version holds the page too, so it must not be written
+  // the directory, and the rows: of one version
+  unsigned* positions;    // per page
+  unsigned* pages;        // per position
+  word* page_separators;  // per position
+  unsigned* row_leaves;   // one more than there are rows
+  word num_pages, num_rows, weighted;
+};
+
+// Which update does what, after repetitions and updates without effect are told apart.
+constexpr unsigned char update_nothing = 0, update_insert = 1, update_delete = 2, update_weight = 3;
+
+// 32-bit words only, in the order that graph/packed_batch.py knows.
+struct packed_info {
+  unsigned bad_row;  // 1: an update names a row that is not there
+  unsigned inserted, deleted, changed;
+  unsigned num_leaves;    // leaves with updates
+  unsigned num_suspects;  // pages that may have to be rebalanced
+  unsigned num_narrow, num_wide, num_flagged;
+  unsigned window_leaves;  // leaves of all windows together
+  unsigned tickets;        // zero between launches
+};
+
+// The updates [begin, end) of one leaf.
+struct alignas(16) leaf_task {
+  unsigned leaf, begin, end, unused;
+};
+
+struct packed_batch {
+  word* keys;  // sorted
+  double* weights;
+  word* effects;       // running sum within a tile of updates: inserts in the low half, deletes in the high half
+  word* tile_effects;  // of all updates before the tile
+  unsigned* leaves;
+  unsigned char* kinds;
+  leaf_task* tasks;
+  unsigned* suspects;  // pages
+  word* narrow;        // windows: first leaf below, level above
+  word* wide;
+  unsigned* flagged;  // pages that must be written into fresh ones: record_words each
+  packed_info* info;
+};
+constexpr unsigned effect_tile = 1024;
+
+// Of a flagged page the host learns its position and the totals of the pages of its group, as packed_groups.py forms
+// them: runs of group_pages pages, of which the last takes the rest of the directory along.
+constexpr unsigned group_pages = 8;
+constexpr unsigned record_words = 2 * group_pages;
+
+__host__ __device__ __forceinline__ constexpr unsigned upper_slots(unsigned level) {
+  return (leaf_slots << level) * (644 - 8 * level) / 700;
+}
+__host__ __device__ __forceinline__ constexpr unsigned lower_slots(unsigned level) {
+  return (leaf_slots << level) * (56 + 34 * level) / 700;
+}
+
+__device__ __forceinline__ word* page_keys(const packed_store& store, unsigned page) {
+  const word stride = store.weighted ? 2 * page_slots : page_slots;
+  return store.segments[page / segment_pages] + (page % segment_pages) * stride;
+}
+__device__ __forceinline__ word* leaf_keys(const packed_store& store, unsigned leaf) {
+  return page_keys(store, leaf / page_leaves) + leaf % page_leaves * leaf_slots;
+}
+// The weight of the entry whose key is here, in a weighted shard.
+__device__ __forceinline__ double* weight_of(word* key) { return reinterpret_cast<double*>(key + page_slots); }
+
+// The first place in [low, high) whose value is not below x / is above x; `high` if there is none.
+template <class T, class Place>
+__device__ __forceinline__ Place first_not_below(const T* values, Place low, Place high, T x) {
+  while (low < high) {
+    const Place middle = low + (high - low) / 2;
+    if (values[middle] < x) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+template <class T, class Place>
+__device__ __forceinline__ Place first_above(const T* values, Place low, Place high, T x) {
+  while (low < high) {
+    const Place middle = low + (high - low) / 2;
+    if (values[middle] <= x) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// The leaf in which a key is or would be.
+__device__ __forceinline__ unsigned find_leaf(const packed_store& store, word key) {
+  const word row = key >> 32;
+  const unsigned first = store.row_leaves[row], last = store.row_leaves[row + 1];
+  unsigned page = first / page_leaves, low = first % page_leaves, high = last % page_leaves;
+  if (page != last / page_leaves) {
+    const unsigned from = store.positions[page], to = store.positions[last / page_leaves];
+    const unsigned position = first_above(store.page_separators, from + 1, to + 1, key) - 1;
+    page = store.pages[position];
+    if (position != from) low = 0;
+    if (position != to) high = page_leaves - 1;
+  }
+  const word* separators = store.separators + static_cast<word>(page) * page_leaves;
+  return page * page_leaves + first_above(separators, low + 1, high + 1, key) - 1;
+}
+
+// One past the highest key that a window which ends before `leaf` of its page may hold.
+__device__ __forceinline__ word end_of_window(const packed_store& store, unsigned page, unsigned leaf) {
+  if (leaf < page_leaves) return store.separators[static_cast<word>(page) * page_leaves + leaf];
+  const unsigned next = store.positions[page] + 1;
+  return next < store.num_pages ? store.page_separators[next] : no_key;
+}
+
+// Entries spread evenly over leaves, or over pages: the first `longer` ones have one more than the others.
+struct even_spread {
+  unsigned quota;
+  word longer;
+  word turn;  // the entries of the longer leaves together
+  __device__ __forceinline__ even_spread(word entries, word leaves)
+      : quota(static_cast<unsigned>(entries / leaves)), longer(entries % leaves), turn(longer * (quota + 1)) {}
+  __device__ __forceinline__ word leaf_of(word rank) const {
+    return rank < turn ? divide(rank, quota + 1) : longer + divide(rank - turn, quota);
+  }
+  __device__ __forceinline__ word start_of(word leaf) const {
+    return leaf < longer ? leaf * (quota + 1) : turn + (leaf - longer) * quota;
+  }
+  __device__ __forceinline__ unsigned count_of(word leaf) const { return quota + (leaf < longer); }
+
+ private:
+  static __device__ __forceinline__ word divide(word x, unsigned by) {
+    return x >> 32 ? x / by : static_cast<unsigned>(x) / by;  // the short division is several times faster
+  }
+};
+
+// Sets the leaf of every row that starts in a window of `leaves` leaves, by `threads` threads that see its separators.
+// `separators` may lie in shared memory; `end` is one past the highest key of the window.
+__device__ __forceinline__ void index_rows(const packed_store& store, unsigned first_leaf, const word* separators,
+                                           unsigned leaves, word end, unsigned thread, unsigned threads) {
+  const word rows = store.num_rows + 1;
+  const word begin = min(rows, (separators[0] + 0xffffffffull) >> 32);
+  const word stop = end == no_key ? rows : min(rows, (end + 0xffffffffull) >> 32);
+  for (word row = begin + thread; row < stop; row += threads) {
+    store.row_leaves[row] = first_leaf + first_above(separators, 1u, leaves, row << 32) - 1;
+  }
+}

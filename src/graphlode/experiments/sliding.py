@@ -1,0 +1,77 @@
+"""The protocol of a sliding window: part of the edges is loaded at once, then new ones come as old ones go.
+
+It is that of the thesis on hybrid packed memory arrays: load half of the edges, look how far a breadth-first search
+reaches, then 100 slides that each insert the next 1 % of the edges and delete the oldest 1 %, and look again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphlode.errors import InputError
+from graphlode.graph.batch import Batch
+from graphlode.graph.graph import Graph
+from graphlode.types import Int64Array
+
+
+@dataclass(frozen=True)
+class Sliding:
+    """Edges in the order they come, and how much of them is loaded and slid. All parts are of the number of edges."""
+
+    src: Int64Array
+    dst: Int64Array
+    load: float = 0.5
+    slide: float = 0.01
+    slides: int = 100
+
+    def __post_init__(self) -> None:
+        if not 0 < self.load <= 1:
+            raise InputError(f"the part that is loaded must be above 0 and at most 1, got {self.load}")
+        if not 0 < self.slide <= self.load:
+            raise InputError(f"a slide must be above 0 and at most the part that is loaded, got {self.slide}")
+        if self.slides < 0:
+            raise InputError(f"the number of slides must not be negative, got {self.slides}")
+
+    @property
+    def loaded(self) -> int:
+        return max(1, round(self.load * self.src.size))
+
+    @property
+    def step(self) -> int:
+        return max(1, round(self.slide * self.src.size))
+
+    def first(self) -> Batch:
+        """The edges that are there from the start."""
+        return Batch(self.src[: self.loaded], self.dst[: self.loaded])
+
+    def batches(self) -> Iterator[Batch]:
+        """One batch per slide. When the edges have all come, those that left first come again."""
+        for slide in range(self.slides):
+            old = self._at(slide * self.step)
+            new = self._at(self.loaded + slide * self.step)
+            places = np.concatenate([old, new])
+            yield Batch(self.src[places], self.dst[places], delete=np.arange(places.size) < old.size)
+
+    def at_end(self) -> Int64Array:
+        """The places of the edges that are there after all slides."""
+        begin = self.slides * self.step
+        return self._window(begin, self.loaded)
+
+    def _at(self, begin: int) -> Int64Array:
+        return self._window(begin, self.step)
+
+    def _window(self, begin: int, size: int) -> Int64Array:
+        return np.arange(begin, begin + size) % self.src.size
+
+
+def in_order(graph: Graph, *, seed: int = 0) -> tuple[Int64Array, Int64Array]:
+    """The edges of a graph by positions: by time where it has times, else shuffled, the same way every time."""
+    pairs = graph.edges(indices=True)
+    if graph.times is not None:
+        order = np.argsort(graph.times, kind="stable")
+    else:
+        order = np.random.default_rng(seed).permutation(len(pairs))
+    return pairs[order, 0].astype(np.int64), pairs[order, 1].astype(np.int64)

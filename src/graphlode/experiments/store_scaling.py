@@ -1,0 +1,72 @@
+"""How the store scales over CPU instances: the sliding protocol on one to eight shards, each with the same threads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphlode.config import configure, usable_cores
+from graphlode.experiments.plots import BLUE, GREY, Look, legend, panels, say_nothing_there, time_text
+from graphlode.experiments.record import Record, Setting, Table, done, names_of
+from graphlode.experiments.store_runs import baseline_cell, sliding_of, store_cell, total_seconds, verify_reach
+from graphlode.experiments.subjects import Subject
+
+TITLE = "The store on several CPU instances"
+SIZES = (1, 2, 3, 4, 5, 6, 7, 8)  # instances
+LEAST_SIZE = 1
+DIRECTED = True
+SLIDES = 100
+
+
+def measure(subject: Subject, setting: Setting, record: Record) -> None:
+    sliding = sliding_of(subject, SLIDES)
+    baseline = baseline_cell(subject, sliding) | {"variant": "sorted array", "instances": 0}
+    record.add(baseline)
+    each = max(1, usable_cores() // max(setting.sizes))
+    cells = []
+    for instances in setting.sizes:
+        with configure(threads=instances * each):
+            cell = store_cell(subject, sliding, ["cpu"] * instances, limit=setting.limit)
+        cell |= {"variant": f"{instances} cpu", "instances": instances, "threads_each": each}
+        cells.append(cell)
+        record.add(cell)
+    verify_reach(record, baseline, cells)
+
+
+def tables(document: Mapping[str, Any]) -> list[Table]:
+    rows = []
+    for cell in document["cells"]:
+        if cell["status"] == "done" and cell["instances"]:
+            one = _of_one(document, cell["graph"])
+            speedup = "" if one is None else f"{one / total_seconds(cell):.2f}x"
+            searches = time_text(sum(cell["bfs_seconds"]))
+            rows.append([cell["graph"], str(cell["instances"]), time_text(total_seconds(cell)), speedup, searches])
+        elif cell["instances"]:
+            rows.append([cell["graph"], str(cell["instances"]), cell["status"], "", ""])
+    return [Table(TITLE, ["graph", "instances", "all slides", "speed-up", "searches"], rows)]
+
+
+def figure(document: Mapping[str, Any]) -> Any:
+    cores = document["environment"]["threads"]
+    subtitle = f"{cores} cores; speed-up of {SLIDES} slides over one instance, threads of each being the same"
+    drawn, axes = panels(TITLE, subtitle, names_of(document))
+    for name, axis in axes.items():
+        cells = [cell for cell in done(document["cells"], graph=name) if cell["instances"]]
+        one = _of_one(document, name)
+        if not cells or one is None:
+            say_nothing_there(axis)
+            continue
+        instances = [cell["instances"] for cell in cells]
+        axis.plot(instances, instances, color=GREY, linewidth=1)
+        axis.plot(instances, [one / total_seconds(cell) for cell in cells], **Look(BLUE).of_line, markersize=5)
+        axis.set_xticks(instances)
+        axis.set_xlabel("CPU instances", fontsize=9)
+        axis.set_ylabel("speed-up", fontsize=9)
+        axis.set_ylim(bottom=0)
+    legend(drawn, {"measured": Look(BLUE), "ideal": Look(GREY, "")})
+    return drawn
+
+
+def _of_one(document: Mapping[str, Any], graph: str) -> float | None:
+    ones = done(document["cells"], graph=graph, instances=1)
+    return total_seconds(ones[0]) if ones else None

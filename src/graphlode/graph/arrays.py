@@ -1,0 +1,82 @@
+"""Arrays as users give them: numpy, arrow, lists, anything with the buffer or DLPack protocol; checked, with names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphlode.errors import InputError
+from graphlode.types import AnyArray
+
+
+def _as_numpy(values: Any, name: str) -> AnyArray:
+    hidden = int(np.ma.getmaskarray(values).sum()) if isinstance(values, np.ma.MaskedArray) else 0
+    if hidden:  # the values below the mask would count
+        raise InputError(f"{name} has {hidden} masked value{'s' * (hidden > 1)}; leave those edges out")
+    try:
+        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+            return _from_dlpack(values)
+        try:
+            return np.asarray(values)
+        except TypeError:  # arrays in device memory do not convert themselves
+            if not hasattr(values, "__dlpack__"):
+                raise
+            return _from_dlpack(values)
+    except (TypeError, ValueError, OverflowError, BufferError) as error:
+        raise InputError(f"{name} cannot be read as an array: {error}") from None
+
+
+def _from_dlpack(values: Any) -> AnyArray:
+    try:
+        return np.from_dlpack(values, device="cpu")
+    except TypeError:  # a numpy before 2.1, or a producer that cannot copy to the host
+        return np.from_dlpack(values)
+
+
+def columns_of_pairs(pairs: Any) -> tuple[AnyArray, AnyArray]:
+    """The two columns of an array of pairs."""
+    array = _as_numpy(list(pairs) if isinstance(pairs, set | frozenset) else pairs, "edges")
+    if array.size == 0:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InputError(f"without dst, edges are pairs: an array with two columns, got the shape {array.shape}")
+    return array[:, 0], array[:, 1]
+
+
+def as_ids(values: Any, name: str) -> AnyArray:
+    """A contiguous int32 or int64 array."""
+    array = _as_numpy(values, name)
+    if array.ndim != 1:
+        raise InputError(f"{name} must have one dimension, got the shape {array.shape}")
+    if array.size == 0:
+        return np.empty(0, np.int64)
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{name} must hold integers{_instead(array)}")
+    if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
+        raise InputError(f"{name} holds {int(array.max())}, but ids are signed 64-bit integers")
+    narrow = array.dtype in (np.dtype(np.int8), np.dtype(np.uint8), np.dtype(np.int16), np.dtype(np.uint16), np.int32)
+    return np.ascontiguousarray(array, np.int32 if narrow else np.int64)
+
+
+def _instead(array: AnyArray) -> str:
+    """What stands in the place of integers, and what to do about it."""
+    if array.dtype.kind == "O" and isinstance(array[0], int):
+        return f" of 64 bits, got {array.dtype}"
+    if array.dtype.kind in "OSUT":
+        return f", got {array.dtype}; number them first, for example with numpy.unique(..., return_inverse=True)"
+    return f", got {array.dtype}"
+
+
+def as_values(values: Any, name: str, dtype: Any, size: int) -> AnyArray | None:
+    if values is None:
+        return None
+    array = _as_numpy(values, name)
+    if array.ndim != 1 or array.size != size:
+        raise InputError(f"{name} must have one value per edge ({size}), got the shape {array.shape}")
+    if array.dtype.kind not in ("biu" if dtype is np.int64 else "biuf") and array.size:
+        raise InputError(f"{name} must hold {'integers' if dtype is np.int64 else 'numbers'}, got {array.dtype}")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        at = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise InputError(f"{name} must be finite, got {array[at]} for edge {at}")
+    return array.astype(dtype, copy=False)

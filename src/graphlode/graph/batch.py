@@ -1,0 +1,142 @@
+"""A batch: edges to insert and to delete, in the order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from graphlode.errors import InputError
+from graphlode.graph.arrays import as_ids, as_values, columns_of_pairs
+from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
+
+
+class Batch:
+    """Edges to insert and to delete. Where an edge is named more than once, the last time counts.
+
+    Parameters
+    ----------
+    src, dst
+        Original ids of the two ends of each edge, as `from_edges` takes them; without `dst`, `src` holds pairs.
+    weights
+        One finite number per edge, for a store with weights; those of deleted edges are not looked at.
+    delete
+        None: all edges are inserted. True: all are deleted. Else one boolean per edge.
+
+    Arrays are checked and, where they have the right type, not copied. Self-loops are dropped and counted; the vertex
+    of one that is inserted arrives nevertheless.
+
+    >>> import graphlode as gl
+    >>> batch = gl.Batch([1, 2, 3], [2, 3, 3], delete=[False, True, False])
+    >>> len(batch), batch.self_loops
+    (2, 1)
+    """
+
+    __slots__ = ("delete", "dst", "loop_ids", "self_loops", "src", "weights")
+
+    src: AnyArray
+    dst: AnyArray
+    weights: FloatArray | None
+    delete: BoolArray | None
+    self_loops: int
+    loop_ids: AnyArray  # vertices that self-loops bring
+
+    def __init__(self, src: Any, dst: Any = None, weights: Any = None, delete: Any = None) -> None:
+        if dst is None:
+            src, dst = columns_of_pairs(src)
+        tails, heads = as_ids(src, "src"), as_ids(dst, "dst")
+        if tails.size != heads.size:
+            raise InputError(f"src and dst must have the same length, got {tails.size} and {heads.size}")
+        values = as_values(weights, "weights", np.float64, tails.size)
+        deletes = _deletes(delete, tails.size)
+        loops = tails == heads
+        self_loops = int(np.count_nonzero(loops))
+        brought = tails[:0]
+        if self_loops:
+            brought = tails[loops if deletes is None else loops & ~deletes]
+            kept = ~loops
+            tails, heads = tails[kept], heads[kept]
+            values = None if values is None else values[kept]
+            deletes = None if deletes is None else deletes[kept]
+        found = (("src", tails), ("dst", heads), ("weights", values), ("delete", deletes), ("loop_ids", brought))
+        for name, array in found:
+            object.__setattr__(self, name, None if array is None else _read_only(array))
+        object.__setattr__(self, "self_loops", self_loops)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a batch does not change; make a new one instead of setting {name}")
+
+    def __len__(self) -> int:
+        """The number of updates, self-loops not counted."""
+        return int(self.src.size)
+
+    def __repr__(self) -> str:
+        deletes = 0 if self.delete is None else int(np.count_nonzero(self.delete))
+        return f"<graphlode.Batch: {len(self) - deletes:,} insertions, {deletes:,} deletions>"
+
+    def __reduce__(self) -> Any:
+        loops = self.loop_ids
+        src, dst = np.concatenate([self.src, loops]), np.concatenate([self.dst, loops])
+        weights = None if self.weights is None else np.concatenate([self.weights, np.ones(loops.size)])
+        delete = None if self.delete is None else np.concatenate([self.delete, np.zeros(loops.size, bool)])
+        return Batch, (src, dst, weights, delete)
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """What a batch did. Edges count, not their directions; `unchanged` were there, or absent, already, or named twice.
+
+    `paths` says by shard how the batch was written; shards that it did not concern are left out.
+    """
+
+    version: int
+    inserted: int = 0
+    deleted: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    self_loops: int = 0
+    paths: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "paths", MappingProxyType(dict(self.paths)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__} | {"paths": dict(self.paths)}
+
+    def __reduce__(self) -> Any:
+        return _restore, (self.to_dict(),)
+
+
+def _restore(plain: dict[str, Any]) -> BatchResult:
+    return BatchResult(**plain)
+
+
+def _deletes(delete: Any, size: int) -> BoolArray | None:
+    if delete is None or delete is False:
+        return None
+    if delete is True:
+        return np.ones(size, bool)
+    array = np.asarray(delete)
+    if array.shape != (size,) or (array.dtype != np.bool_ and size):
+        raise InputError(f"delete must have one boolean per edge ({size}), got {array.dtype} of shape {array.shape}")
+    return array.astype(bool, copy=False)
+
+
+def _read_only(array: AnyArray) -> AnyArray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def all_ids(batch: Batch) -> tuple[Int64Array, BoolArray | None]:
+    """Every id that the batch names, tails, heads, then self-loops, and whether an insertion names it (None: all)."""
+    ids = np.concatenate([batch.src, batch.dst, batch.loop_ids], dtype=np.int64)
+    if batch.delete is None:
+        return ids, None
+    inserts = ~batch.delete
+    return ids, np.concatenate([inserts, inserts, np.ones(batch.loop_ids.size, bool)])

@@ -1,0 +1,180 @@
+"""What a batch will cost on each path, and so which path to take.
+
+    seconds = a + b * updates + c * entries rewritten
+
+Entries rewritten are all of them for "merge" and "rebuild", and for "in place" those of the leaves that so many updates
+are expected to meet. The three numbers are found on the device itself: a few timed batches on a scratch shard when it is
+first used, and every real batch after that, older ones counting less and less. Errors count relative to the time, so
+that small batches matter as much as large ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from math import exp
+from operator import mul
+from threading import Lock
+from time import perf_counter
+
+import numpy as np
+
+from graphlode.packed import FILL, LEAF_SLOTS, Path
+from graphlode.types import FloatArray
+
+CHOICES: tuple[Path, ...] = ("in place", "merge", "rebuild")
+
+_DECAY = 0.9
+_ANCHOR = 0.01  # what calibration counts for beside recent batches: directions that they do not explore stay known
+_SHORTEST = 1e-7
+# So many observations are followed at once, later ones every so often or when they surprise by such a factor: solving
+# takes longer than a small batch.
+_EAGER = 8
+_LATER = 64
+_SURPRISE = 3.0
+
+
+class DecayingFit:
+    """Non-negative least squares over observations that fade: y = c0 * x0 + c1 * x1 + .."""
+
+    def __init__(self, num_features: int, decay: float = _DECAY) -> None:
+        self._decay = decay
+        self._squares = [[0.0] * num_features for _ in range(num_features)]  # plain numbers: there are few
+        self._products = [0.0] * num_features
+        self._anchor: tuple[FloatArray, FloatArray] = (np.zeros((num_features, num_features)), np.zeros(num_features))
+        self._found: tuple[float, ...] | None = None
+        self.observations = 0
+
+    def observe(self, features: tuple[float, ...], seconds: float) -> None:
+        y = max(seconds, _SHORTEST)
+        # Relative to the geometric mean of what was expected and what came: relative to the latter alone, a device that
+        # gets slower would hardly be believed.
+        expected = y if not self.observations else min(max(self.predict(features), y / 100), y * 100)
+        weight = 1 / (y * expected)
+        for i, x in enumerate(features):
+            row = self._squares[i]
+            for j, other in enumerate(features):
+                row[j] = self._decay * row[j] + weight * x * other
+            self._products[i] = self._decay * self._products[i] + weight * x * y
+        self.observations += 1
+        surprise = max(y, expected) > _SURPRISE * min(y, expected)
+        if surprise or self.observations <= _EAGER or self.observations % _LATER == 0:
+            self._found = None
+
+    def anchor(self) -> None:
+        """Never forget altogether what has been observed so far."""
+        self._anchor = (_ANCHOR * np.array(self._squares), _ANCHOR * np.array(self._products))
+
+    def predict(self, features: tuple[float, ...]) -> float:
+        return float(sum(map(mul, self.coefficients(), features)))
+
+    def coefficients(self) -> tuple[float, ...]:
+        """The best ones that are not negative; where several are as good, none stands out."""
+        if self._found is None:
+            squares, products = self._anchor[0] + self._squares, self._anchor[1] + self._products
+            self._found = tuple(_non_negative(squares, products).tolist())
+        return self._found
+
+
+def _non_negative(squares: FloatArray, products: FloatArray) -> FloatArray:
+    """The minimum over all subsets of the features; they are two or three."""
+    scale = np.sqrt(np.maximum(np.diag(squares), 1e-300))
+    matrix, right = squares / np.outer(scale, scale), products / scale
+    best, lowest = np.zeros(scale.size), 0.0
+    for size in range(scale.size, 0, -1):
+        for chosen in combinations(range(scale.size), size):
+            rows = np.ix_(chosen, chosen)
+            found = np.linalg.lstsq(matrix[rows], right[list(chosen)], rcond=1e-10)[0]
+            if (found < 0).any():
+                continue
+            value = float(found @ matrix[rows] @ found - 2 * found @ right[list(chosen)])
+            if value < lowest - 1e-9 * abs(lowest):
+                lowest = value
+                best = np.zeros(scale.size)
+                best[list(chosen)] = found
+        if lowest < 0 and size == scale.size:
+            break  # the minimum without the condition fulfils it
+    return best / scale
+
+
+def entries_rewritten(path: Path, updates: int, entries: int) -> float:
+    """How many entries a batch is expected to write again."""
+    if path in ("merge", "rebuild"):
+        return float(entries + updates)
+    leaves = max(1.0, entries / (LEAF_SLOTS * FILL))
+    return leaves * (1 - exp(-updates / leaves)) * LEAF_SLOTS
+
+
+def rule_of_thumb(updates: int, entries: int) -> Path:
+    """The path to take when nothing is known of the device."""
+    if updates >= entries:
+        return "rebuild"
+    return "merge" if updates * LEAF_SLOTS >= entries else "in place"
+
+
+class CostModel:
+    """The costs of one device. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._fits = {path: DecayingFit(3) for path in CHOICES}
+        self._lock = Lock()
+        self.calibrated = False
+
+    def observe(self, path: str, updates: int, entries: int, seconds: float) -> None:
+        """A batch of so many updates to so many entries took so long. Paths that are never chosen are not learned."""
+        for known, fit in self._fits.items():
+            if known == path:
+                with self._lock:
+                    fit.observe(_features(known, updates, entries), seconds)
+
+    def predict(self, path: Path, updates: int, entries: int) -> float | None:
+        """Seconds; None if nothing is known."""
+        with self._lock:
+            fit = self._fits[path]
+            return fit.predict(_features(path, updates, entries)) if fit.observations else None
+
+    def choose(self, updates: int, entries: int) -> Path:
+        """The path that is expected to take least."""
+        if entries == 0:
+            return "rebuild"
+        best, least = rule_of_thumb(updates, entries), float("inf")
+        for path in CHOICES:
+            cost = self.predict(path, updates, entries)
+            if cost is None:
+                return rule_of_thumb(updates, entries)
+            if cost < least:
+                best, least = path, cost
+        return best
+
+    def calibrate(self, trial: Callable[[int], Trial], *, budget: float = 0.2) -> None:
+        """Time batches on scratch shards of growing size, as long as the next one should end within so many seconds."""
+        begun = last = perf_counter()
+        for size, following in zip(_SIZES, (*_SIZES[1:], _SIZES[-1]), strict=True):
+            timed = list(trial(size))
+            now = perf_counter()
+            if size > _SIZES[0]:  # the first one meets whatever is loaded or compiled at first use
+                for path, updates, entries, seconds in timed:
+                    self.observe(path, updates, entries, seconds)
+                if now - begun + (now - last) * following / size > budget:
+                    break
+            last = now
+        with self._lock:
+            for fit in self._fits.values():
+                fit.anchor()
+            self.calibrated = True
+
+
+Trial = Iterator[tuple[Path, int, int, float]]
+"""Timed batches: path, updates, entries before, seconds."""
+
+_SIZES = (256, 2048, 16_384, 131_072)
+
+
+def trial_batches(size: int) -> list[tuple[Path, int]]:
+    """The batches that a scratch shard of `size` entries is given: of one update, which tells what the entries cost alone,
+    and of many."""
+    return [(path, updates) for updates in (1, size // 64, size // 8) for path in CHOICES]
+
+
+def _features(path: Path, updates: int, entries: int) -> tuple[float, ...]:
+    return 1.0, float(updates), entries_rewritten(path, updates, entries)

@@ -1,0 +1,50 @@
+"""Running on the pages of a store, without writing its rows out first.
+
+A snapshot of a store holds its shards as packed pages (`graph/packed.py` of each backend). A kernel that says
+`READS_PAGES = True` takes the view `Pages` as well as rows: so an operation that looks at every edge once, or less, need
+not pay for a copy of all of them. Once the rows are there they are faster, and are used.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+from graphlode.execute.device import kernel_module
+from graphlode.execute.devices import Devices, resolve
+from graphlode.execute.operation import Operation
+from graphlode.graph.graph import Graph
+from graphlode.graph.shard import HeldShard
+from graphlode.graph.snapshot import Snapshot
+from graphlode.graph.views import Csr, Pages
+
+
+def shards_of(graph: Graph, devices: Devices) -> tuple[HeldShard, ...]:
+    """The shards behind a graph, if they are on the devices that were asked for; none for a graph without a store."""
+    if not isinstance(graph, Snapshot):
+        return ()
+    if devices != "auto":
+        asked = [device.space for device in resolve(devices)]
+        if asked != [shard.device.space for shard in graph.shards]:
+            return ()
+    return graph.shards
+
+
+def reads_pages(operation: str, shard: HeldShard) -> bool:
+    """Whether the kernel for the shard's device reads pages."""
+    return bool(getattr(kernel_module(shard.device, operation), "READS_PAGES", False))
+
+
+def on_pages(operation: Operation, graph: Graph, devices: Devices) -> tuple[Operation, Devices]:
+    """The operation and where it runs: with the only shard of a store, on its pages if they can be read; else as given."""
+    shards = shards_of(graph, devices)
+    if len(shards) != 1:
+        return operation, devices
+    device = shards[0].device
+    if reads_pages(operation.name, shards[0]) and (device.space, Csr()) not in graph.held:
+        pages: Future[dict[str, Any]] = Future()
+        pages.set_result({"pages": shards[0].state, "num_rows": graph.num_vertices})
+        graph.held[(device.space, Pages())] = pages
+        operation = replace(operation, view=Pages())
+    return operation, device.name

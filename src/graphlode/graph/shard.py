@@ -1,0 +1,176 @@
+"""One shard of a store: a packed array on one device, the paths its batches took, and what they cost.
+
+Everything that touches the array runs on the device's worker thread; the methods here that say "on the worker" are
+called there, by `graph/shards.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Lock
+from time import perf_counter
+from types import ModuleType
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from graphlode.control import Control
+from graphlode.execute.device import Device, kernel_module
+from graphlode.graph.cost import CostModel, Trial, trial_batches
+from graphlode.packed import Change, Path, keys_of
+from graphlode.types import AnyArray, BoolArray, FloatArray
+
+KERNEL = "graph.packed"
+
+Strategy = Literal["auto", "in place", "merge", "rebuild", "climb"]
+
+_SMALL = 2048  # updates that are applied where they are
+_LARGE = 1 << 16  # updates beside which the time of calibrating is not noticed
+
+# The costs of each device, of arrays without and with weights, shared by all stores that use it.
+_models: WeakKeyDictionary[Device, tuple[CostModel, CostModel]] = WeakKeyDictionary()
+_finding = Lock()
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one shard gets of a batch, in order of time."""
+
+    keys: AnyArray
+    deletes: BoolArray | None
+    weights: FloatArray | None
+
+
+@dataclass(frozen=True)
+class HeldShard:
+    """An immutable version of a shard."""
+
+    device: Device
+    kernels: ModuleType
+    state: Any
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A part that is ready to be committed."""
+
+    plan: Any
+    updates: int
+    entries: int  # of the shard, before
+
+
+class Shard:
+    def __init__(self, name: str, device: Device, *, num_rows: int, weighted: bool, strategy: Strategy) -> None:
+        self.name = name
+        self.device = device
+        self.kernels = kernel_module(device, KERNEL)
+        self.num_rows = num_rows
+        self.state: Any = None
+        self.rebalances = 0
+        self.batches = 0
+        self.seconds = 0.0
+        self.last_path = "none"
+        self.paths: Counter[str] = Counter()
+        self._weighted = weighted
+        self._strategy: Strategy = strategy
+        self._model = _model(device, weighted)
+        self._nearby = device.nearby()
+
+    def nearby(self, part: Part) -> Device | None:
+        """Where the part can be applied on the calling thread: handing it over would take longer than it does."""
+        short = self._model.calibrated if self._strategy == "auto" else self._strategy == "in place"
+        return self._nearby if part.keys.size <= _SMALL and short else None
+
+    # On the worker
+
+    def create(self) -> None:
+        self.state = self.kernels.create(self.device, num_rows=self.num_rows, weighted=self._weighted)
+
+    def resize(self, num_rows: int) -> None:
+        if num_rows > self.num_rows:
+            self.kernels.resize(self.device, self.state, num_rows)
+            self.num_rows = num_rows
+
+    def prepare(self, part: Part, control: Control, device: Device | None = None) -> Prepared:
+        """May fail, and changes nothing that anybody sees. `device`: one that stands for this shard's."""
+        entries = self.kernels.num_entries(self.state)
+        path = self._path(part.keys.size, entries)
+        plan = self.kernels.prepare(
+            device or self.device, self.state, part.keys, part.deletes, part.weights, path=path, control=control
+        )
+        return Prepared(plan, part.keys.size, entries)
+
+    def commit(self, prepared: Prepared) -> Change:
+        change: Change = self.kernels.commit(self.device, prepared.plan)
+        self.batches += 1
+        self.seconds += change.seconds
+        self.rebalances += change.rebalances
+        self.last_path = change.path
+        self.paths[change.path] += 1
+        if prepared.entries:
+            self._model.observe(change.path, prepared.updates, prepared.entries, change.seconds)
+        return change
+
+    def fork(self) -> HeldShard:
+        return HeldShard(self.device, self.kernels, self.kernels.fork(self.device, self.state))
+
+    def statistics(self) -> dict[str, Any]:
+        found: dict[str, Any] = dict(self.kernels.statistics(self.device, self.state))
+        return (
+            {"device": self.device.name}
+            | found
+            | {
+                "batches": self.batches,
+                "rebalances": self.rebalances,
+                "path": self.last_path,
+                "paths": dict(self.paths),
+                "seconds": self.seconds,
+            }
+        )
+
+    # Inside
+
+    def _path(self, updates: int, entries: int) -> Path:
+        if self._strategy != "auto":
+            return self._strategy
+        if (entries or updates >= _LARGE) and not self._model.calibrated:
+            with suppress(MemoryError):  # there may still be enough for the batch itself
+                self._model.calibrate(self._trial)
+        return self._model.choose(updates, entries)
+
+    def _trial(self, size: int) -> Trial:
+        """Timed batches on a scratch shard."""
+        return _trial(self.device, self.kernels, size, self._weighted)
+
+
+def _trial(device: Device, kernels: ModuleType, size: int, weighted: bool) -> Trial:
+    rng = np.random.default_rng(size)
+    num_rows = max(1, size // 8)
+    state = kernels.create(device, num_rows=num_rows, weighted=weighted)
+
+    def apply(updates: int, path: Path) -> float:
+        keys = keys_of(*rng.integers(0, num_rows, (2, updates)))
+        weights = np.ones(updates) if weighted else None
+        begun = perf_counter()
+        plan = kernels.prepare(device, state, keys, None, weights, path=path, control=Control())
+        kernels.commit(device, plan)
+        return perf_counter() - begun
+
+    def batches() -> Iterator[tuple[Path, int, int, float]]:
+        apply(size, "rebuild")
+        for path, updates in trial_batches(size):
+            entries = kernels.num_entries(state)
+            yield path, updates, entries, apply(updates, path)
+
+    return batches()
+
+
+def _model(device: Device, weighted: bool) -> CostModel:
+    with _finding:
+        if device not in _models:
+            _models[device] = (CostModel(), CostModel())
+        return _models[device][weighted]

@@ -1,0 +1,268 @@
+"""The shards of a store: who owns which rows, and batches that all shards take or none.
+
+Rows belong to shards by the share table: a row falls into one of 1,024 slots, and a slot has one owner. A batch is split
+by the owner of each entry's row and applied in two phases, on all devices side by side. Preparing may fail and changes
+nothing that anybody sees; if every shard has prepared, all commit, which cannot fail. Ctrl-C is heard while a batch is
+prepared, and after it is committed: it never breaks a batch in two.
+
+Slots move between shards the same way: the receiver inserts what the giver deletes, prepared by both before either
+commits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, wait
+from copy import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from graphlode.control import Control
+from graphlode.execute.device import Device
+from graphlode.execute.shares import HYSTERESIS, ShareTable, slot_of
+from graphlode.execute.wait import uninterrupted, wait_all
+from graphlode.graph.balance import Balance
+from graphlode.graph.shard import HeldShard, Part, Prepared, Shard, Strategy
+from graphlode.packed import MAX_ROWS, Change, rows_of
+from graphlode.slots import NUM_SLOTS
+from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
+
+Changes = list[Change | None]
+"""What a batch did to each shard; None where it had nothing to do."""
+
+
+class Shards:
+    def __init__(
+        self,
+        devices: Sequence[Device],
+        *,
+        num_rows: int,
+        weighted: bool,
+        strategy: Strategy,
+        weights: Sequence[float],
+        automatic: bool,
+    ) -> None:
+        names = _names(devices)
+        self._shards = [
+            Shard(name, device, num_rows=num_rows, weighted=weighted, strategy=strategy)
+            for name, device in zip(names, devices, strict=True)
+        ]
+        self._table = ShareTable(weights)
+        self._balance = Balance(len(devices)) if automatic and len(devices) > 1 else None
+        self.broken = False
+        self._everywhere(lambda shard: shard.create())
+
+    def __len__(self) -> int:
+        return len(self._shards)
+
+    def __iter__(self) -> Any:
+        return iter(self._shards)
+
+    @property
+    def table(self) -> ShareTable:
+        """Who owns which slot; replaced, never changed, when slots move."""
+        return self._table
+
+    def grow(self, num_rows: int) -> None:
+        """Room for so many rows, and some more: ids arrive a few at a time."""
+        if num_rows > min(shard.num_rows for shard in self._shards):  # one may have failed where others have not
+            room = min(MAX_ROWS, max(1024, num_rows + num_rows // 4))
+            self._everywhere(lambda shard: shard.resize(room))
+
+    def fork(self) -> tuple[HeldShard, ...]:
+        return tuple(self._everywhere(lambda shard: shard.fork()))
+
+    def statistics(self) -> dict[str, dict[str, Any]]:
+        counts = self._table.counts()
+        found = self._everywhere(lambda shard: shard.statistics())
+        return {s.name: f | {"slots": c} for s, f, c in zip(self._shards, found, counts, strict=True)}
+
+    def memory(self) -> dict[str, int]:
+        sizes = self._everywhere(lambda shard: int(shard.kernels.nbytes(shard.device, shard.state)))
+        return {shard.name: size for shard, size in zip(self._shards, sizes, strict=True)}
+
+    def check(self) -> None:
+        """Every invariant of every shard, and that rows are where the table says; AssertionError otherwise."""
+        self._everywhere(lambda shard: shard.kernels.check(shard.device, shard.state))
+        for number, shard in enumerate(self._shards):
+            keys, _ = self._on(shard, partial(_rows_in, slots=self._table.owners != number)).result()
+            assert keys.size == 0, f"the shard {shard.name} has rows of another shard"
+
+    # Batches
+
+    def apply(
+        self, keys: AnyArray, deletes: BoolArray | None, weights: FloatArray | None, done: Callable[[Changes], None]
+    ) -> Changes:
+        """All of it or nothing. `done` is called once, when it is there."""
+        return self._commit(self._split(keys, deletes, weights), done)
+
+    def settle(self) -> bool:
+        """Move slots if the batches seen so far say that it is worth while; whether any moved."""
+        weights = None if self._balance is None else self._balance.wanted()
+        if weights is None:
+            return False
+        try:
+            return self.move(weights) > 0
+        except MemoryError:  # the batch itself is there; the shares stay as they are
+            return False
+
+    def even_out(self) -> int:
+        """As `settle`, now and whatever it costs; by the devices' nominal speeds if too little was seen."""
+        weights = None if self._balance is None else self._balance.wanted(now=True)
+        return self.move(weights or [shard.device.speed for shard in self._shards])
+
+    def release(self) -> None:
+        """Let go of what the devices hold."""
+        for shard in self._shards:
+            shard.state = None
+
+    def move(self, weights: Sequence[float], *, hysteresis: float = HYSTERESIS) -> int:
+        """Give the shards these shares of the slots; returns how many slots moved. All or nothing."""
+        table = copy(self._table)
+        table.owners = table.owners.copy()
+        moves = table.change(weights, hysteresis=hysteresis)
+        if not moves:
+            return 0
+        parts = self._exchange(moves)
+
+        def done(changes: Changes) -> None:
+            self._table = table
+
+        self._commit(parts, done, learn=False)
+        return len(moves)
+
+    def _split(self, keys: AnyArray, deletes: BoolArray | None, weights: FloatArray | None) -> list[Part | None]:
+        if not keys.size:
+            return [None] * len(self._shards)
+        if len(self._shards) == 1:
+            return [Part(keys, deletes, weights)]
+        owner = self._table.owners[slot_of(rows_of(keys))]
+        return [_part(owner == number, keys, deletes, weights) for number in range(len(self._shards))]
+
+    def _exchange(self, moves: Sequence[tuple[int, int, int]]) -> list[Part | None]:
+        """What every shard has to take in and to give away."""
+        receivers: Int64Array = np.full(NUM_SLOTS, -1)
+        leaving = np.zeros((len(self._shards), NUM_SLOTS), bool)
+        for slot, giver, receiver in moves:
+            receivers[slot] = receiver
+            leaving[giver, slot] = True
+        given = wait_all(
+            [
+                self._on(shard, partial(_rows_in, slots=slots))
+                for shard, slots in zip(self._shards, leaving, strict=True)
+            ],
+            Control(),
+        )
+        keys = np.concatenate([k for k, _ in given])
+        weights = None if given[0][1] is None else np.concatenate([w for _, w in given])
+        to = receivers[slot_of(rows_of(keys))]
+        parts = []
+        for number, (own_keys, own_weights) in enumerate(given):
+            arriving = to == number
+            together = np.concatenate([keys[arriving], own_keys])
+            values = None if weights is None else np.concatenate([weights[arriving], own_weights])
+            deletes = np.arange(together.size) >= int(np.count_nonzero(arriving))
+            parts.append(Part(together, deletes, values) if together.size else None)
+        return parts
+
+    def _commit(self, parts: Sequence[Part | None], done: Callable[[Changes], None], *, learn: bool = True) -> Changes:
+        """Two phases. Parts for devices far away are handed to their workers, small ones near by are done meanwhile."""
+        control = Control()
+        changes: Changes = [None] * len(parts)
+        working = {number: part for number, part in enumerate(parts) if part is not None}
+        near = {number: at for number, part in working.items() if (at := self._shards[number].nearby(part)) is not None}
+        if len(working) == 1 and not near:
+            wait_all([self._in_one_trip(*working.popitem(), changes, done, control)], control)
+        else:
+            prepared = self._prepare_all(working, near, control)
+            with uninterrupted():
+                self._commit_all(prepared, near, changes)
+                done(changes)
+        if learn and self._balance is not None:
+            updates = [0 if part is None else part.keys.size for part in parts]
+            self._balance.observe(updates, [0.0 if change is None else change.seconds for change in changes])
+        return changes
+
+    def _in_one_trip(
+        self, number: int, part: Part, changes: Changes, done: Callable[[Changes], None], control: Control
+    ) -> Future[Any]:
+        """Both phases on the worker of the only shard that has something to do."""
+
+        def both(shard: Shard) -> None:
+            prepared = shard.prepare(part, control)
+            changes[number] = self._commit_part(shard, prepared)
+            done(changes)
+
+        return self._on(self._shards[number], both)
+
+    def _prepare_all(
+        self, working: Mapping[int, Part], near: Mapping[int, Device], control: Control
+    ) -> dict[int, Prepared]:
+        """Every part prepared; if one cannot be, the others stop and nothing has happened."""
+        far = {
+            number: self._on(self._shards[number], partial(Shard.prepare, part=part, control=control))
+            for number, part in working.items()
+            if number not in near
+        }
+        try:
+            prepared = {
+                number: self._shards[number].prepare(working[number], control, at) for number, at in near.items()
+            }
+        except BaseException:
+            control.stop()
+            wait(far.values())
+            raise
+        if far:
+            prepared |= dict(zip(far, wait_all(list(far.values()), control), strict=True))
+        return prepared
+
+    def _commit_all(self, prepared: Mapping[int, Prepared], near: Mapping[int, Device], changes: Changes) -> None:
+        far = {
+            number: self._on(self._shards[number], partial(self._commit_part, prepared=plan))
+            for number, plan in prepared.items()
+            if number not in near
+        }
+        for number in near:
+            changes[number] = self._commit_part(self._shards[number], prepared[number])
+        if far:
+            wait(far.values())
+        for number, future in far.items():
+            changes[number] = future.result()
+
+    def _commit_part(self, shard: Shard, prepared: Prepared) -> Change:
+        """A commit does not fail. If a device breaks all the same, nobody may take what is left for a graph."""
+        try:
+            return shard.commit(prepared)
+        except BaseException:
+            self.broken = True
+            raise
+
+    def _on(self, shard: Shard, work: Callable[[Shard], Any]) -> Future[Any]:
+        return shard.device.submit(lambda: work(shard))
+
+    def _everywhere(self, work: Callable[[Shard], Any]) -> list[Any]:
+        return wait_all([self._on(shard, work) for shard in self._shards], Control())
+
+
+def _rows_in(shard: Shard, slots: BoolArray) -> tuple[AnyArray, FloatArray | None]:
+    found: tuple[AnyArray, FloatArray | None] = shard.kernels.rows_in(shard.device, shard.state, slots)
+    return found
+
+
+def _part(here: BoolArray, keys: AnyArray, deletes: BoolArray | None, weights: FloatArray | None) -> Part | None:
+    if not here.any():
+        return None
+    return Part(keys[here], None if deletes is None else deletes[here], None if weights is None else weights[here])
+
+
+def _names(devices: Sequence[Device]) -> list[str]:
+    """A name for each shard: its device's, numbered where a device has several."""
+    seen: Counter[str] = Counter()
+    names = []
+    for device in devices:
+        seen[device.name] += 1
+        names.append(device.name if seen[device.name] == 1 else f"{device.name}#{seen[device.name]}")
+    return names

@@ -1,0 +1,55 @@
+"""PageRank, one sum per vertex and iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from graphlode.control import Control
+from graphlode.reference.device import ReferenceDevice
+from graphlode.types import AnyArray, FloatArray, Task
+
+
+def launch(
+    device: ReferenceDevice,
+    view: Mapping[str, AnyArray],
+    tasks: Iterator[Task],
+    *,
+    control: Control,
+    damping: float,
+    tolerance: float,
+    max_iter: int,
+    restart: FloatArray | None,
+    weights: FloatArray | None,
+) -> dict[str, Any]:
+    offsets, neighbors = view["offsets"].tolist(), view["neighbors"].tolist()
+    entry_weights = [1.0] * len(neighbors) if weights is None else weights.tolist()
+    n = len(offsets) - 1
+    in_rows = [list(zip(neighbors[a:b], entry_weights[a:b], strict=True)) for a, b in pairwise(offsets)]
+    leaving = [0.0] * n
+    for row in in_rows:
+        for u, weight in row:  # whoever is in a row leads to it
+            leaving[u] += weight
+    restarts = [1 / max(n, 1)] * n if restart is None else restart.tolist()
+    values, iterations, converged = [1 / max(n, 1)] * n, 0, n == 0
+    for _ in tasks:
+        while iterations < max_iter and not converged:
+            control.check()
+            stuck = sum(value for value, weight in zip(values, leaving, strict=True) if weight == 0)
+            before = values
+            values = [
+                damping * (sum(before[u] * weight / leaving[u] for u, weight in row if weight) + stuck * again)
+                + (1 - damping) * again
+                for row, again in zip(in_rows, restarts, strict=True)
+            ]
+            iterations += 1
+            converged = sum(abs(a - b) for a, b in zip(values, before, strict=True)) < tolerance
+        control.advance(n)
+    return {"values": np.array(values, np.float64), "iterations": iterations, "converged": converged}
+
+
+def memory(device: ReferenceDevice, shape: Mapping[str, int], **options: Any) -> int:
+    return 0

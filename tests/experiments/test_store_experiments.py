@@ -1,0 +1,102 @@
+"""The experiments about the store, on a small graph: stores agree with a sorted array, and all of it can be drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphlode as gl
+from graphlode.errors import InputError
+from graphlode.experiments import experiment, store_batch, store_runs
+from graphlode.experiments.record import Setting
+from graphlode.experiments.run import run
+from graphlode.experiments.sliding import Sliding, in_order
+from graphlode.experiments.subjects import Subject, generate
+
+GRAPH = generate("rmat:8:1500", directed=True)
+
+
+def finish(name: str, folder: Path, sizes: tuple[int, ...], device: str = "cpu") -> list[dict[str, Any]]:
+    setting = Setting(device, sizes, limit=60.0, repeats=2)
+    finished = run(name, ["small"], lambda _: Subject("small", GRAPH, {}), setting, folder)
+    assert finished.document["failed"] == {}
+    assert [plot.suffix for plot in finished.plots] == [".png", ".svg"]
+    assert all(table.rows for table in experiment(name).tables(finished.document))
+    cells: list[dict[str, Any]] = finished.document["cells"]
+    assert {cell["status"] for cell in cells} == {"done"}
+    return cells
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda-emulated"])
+def test_every_store_reaches_what_a_sorted_array_reaches(tmp_path: Path, device: str) -> None:
+    baseline, *stores = finish("store-correctness", tmp_path, (5,), device)
+    assert len(stores) >= 2 and baseline["reached"][0] > 1
+    for cell in stores:
+        assert (cell["reached"], cell["num_edges"]) == (baseline["reached"], baseline["num_edges"])
+        assert len(cell["seconds"]) == 5 and cell["verified_by"] == ["baseline"]
+
+
+def test_a_store_that_reaches_others_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_runs, "_reach", lambda graph: (int(isinstance(graph, gl.DynamicGraph)), 0.1))
+    setting = Setting("cpu", (2,), limit=60.0, repeats=2)
+    finished = run("store-correctness", ["small"], lambda _: Subject("small", GRAPH, {}), setting, tmp_path)
+    assert [cell["status"] for cell in finished.document["cells"]] == ["done", "wrong", "wrong"]
+
+
+def test_scaling_and_shares_run_over_their_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("store-scaling", "store-shares"):
+        monkeypatch.setattr(experiment(module), "SLIDES", 3)
+    scaled = finish("store-scaling", tmp_path, (1, 2))
+    assert [cell["instances"] for cell in scaled] == [0, 1, 2]
+    shared = finish("store-shares", tmp_path, (0, 2))
+    assert [cell["variant"] for cell in shared] == ["sorted array", "factor 0", "factor 2", "auto", "alone"]
+
+
+def test_batches_of_every_kind_are_timed_on_every_path(tmp_path: Path) -> None:
+    cells = finish("store-batch", tmp_path, (50,))
+    assert {cell["variant"] for cell in cells} == set(store_batch.STRATEGIES)
+    assert {cell["kind"] for cell in cells if cell["variant"] == "auto"} == set(store_batch.KINDS)
+    assert all(len(cell["seconds"]) == len(cell["delete_seconds"]) == 2 for cell in cells)
+
+
+@pytest.mark.parametrize("kind", store_batch.KINDS)
+def test_new_edges_are_new_and_as_many_as_asked_for(kind: str) -> None:
+    (batch,) = store_batch.new_edges(GRAPH, kind, 40, 1)
+    there = set(map(tuple, GRAPH.edges(indices=True).tolist()))
+    pairs = list(zip(*(ends.tolist() for ends in batch), strict=True))
+    assert len(pairs) == len(set(pairs)) == 40
+    assert not there & set(pairs) and all(u != v for u, v in pairs)
+    if kind == "one vertex":
+        assert len({u for u, _ in pairs}) == 1
+    if kind == "descending":
+        assert pairs == sorted(pairs, reverse=True)
+
+
+def test_a_window_slides_over_all_edges_and_begins_again() -> None:
+    edges = np.arange(10)
+    sliding = Sliding(edges, edges + 100, load=0.5, slide=0.2, slides=4)
+    window = set(sliding.first().src.tolist())
+    for batch in sliding.batches():
+        going, coming = batch.src[batch.delete].tolist(), batch.src[~batch.delete].tolist()
+        assert len(going) == len(coming) == 2 and set(going) <= window and not set(coming) & window
+        window = window - set(going) | set(coming)
+    assert window == set(edges[sliding.at_end()].tolist()) == {8, 9, 0, 1, 2}
+
+
+def test_edges_come_by_time_if_they_have_times() -> None:
+    graph = gl.from_edges([0, 1, 2], [1, 2, 3], times=[30, 10, 20])
+    assert in_order(graph)[0].tolist() == [1, 2, 0]
+    shuffled = in_order(GRAPH)
+    assert not np.array_equal(shuffled[0], np.sort(shuffled[0])) and np.array_equal(shuffled[0], in_order(GRAPH)[0])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [({"load": 0}, "loaded must be above 0"), ({"slide": 0.6}, "a slide must be"), ({"slides": -1}, "slides must not")],
+)
+def test_a_window_that_cannot_be_is_refused(wrong: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Sliding(np.arange(10), np.arange(10) + 1, **wrong)

@@ -1,0 +1,79 @@
+"""Readers in other threads while batches go on."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import graphlode as gl
+
+NUM_VERTICES = 300
+RING = np.arange(NUM_VERTICES)
+
+
+def batch(step: int) -> gl.Batch:
+    """Version 2k + 1 adds a ring of step k to the ring of step 1, version 2k + 2 takes it away again."""
+    k, gone = divmod(step, 2)
+    return gl.Batch(RING, (RING + 2 + k % 100) % NUM_VERTICES, delete=bool(gone))
+
+
+@pytest.mark.parametrize("devices", [["reference"], ["cpu"], ["cpu", "cpu"]], ids="+".join)
+def test_readers_always_see_the_state_after_a_whole_batch(devices: list[str]) -> None:
+    store = gl.DynamicGraph(num_vertices=NUM_VERTICES, directed=True, devices=devices)
+    store.insert(RING, (RING + 1) % NUM_VERTICES)
+    stop = threading.Event()
+
+    def read() -> tuple[int, int]:
+        seen, last = 0, 0
+        while not stop.is_set():
+            snapshot = store.snapshot()
+            assert snapshot.version >= last
+            last = snapshot.version
+            doubled = snapshot.version % 2 == 0
+            assert snapshot.num_edges == NUM_VERTICES * (1 + doubled)
+            assert snapshot.degrees().tolist() == [1 + doubled] * NUM_VERTICES
+            if seen % 4 == 0:
+                assert len(snapshot.edges()) == snapshot.num_edges
+            assert snapshot.has_edge(0, 1) and store.has_edge(3, 4)
+            seen += 1
+        return seen, last
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(3)]
+        try:
+            for step in range(200):
+                store.apply(batch(step))
+        finally:
+            stop.set()
+        for reader in readers:
+            seen, _ = reader.result()
+            assert seen > 3
+    store.check()
+    assert store.version == 201 and store.num_edges == NUM_VERTICES
+
+
+def test_a_reader_does_not_wait_for_a_long_batch() -> None:
+    store = gl.DynamicGraph(devices=["reference", "reference"])
+    store.insert(RING, RING + 1)
+    with ThreadPoolExecutor(1) as pool:
+        before = pool.submit(store.snapshot).result()  # from now on the store knows that others read
+        held = threading.Event()
+        shard = next(iter(store._shards))
+        shard.device.submit(held.wait)  # the device is busy: the batch cannot go on
+        writing = pool.submit(store.insert, RING, RING + 7)
+        assert store.snapshot() is before and store.num_edges == before.num_edges
+        held.set()
+        assert writing.result().version == 2
+    assert store.snapshot().version == 2
+
+
+def test_batches_from_many_threads_all_count() -> None:
+    store = gl.DynamicGraph(devices=["reference", "reference"])
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(lambda k: store.insert(RING * 100 + k, RING * 100 + k + 50_000), range(24)))
+    assert sorted(result.version for result in results) == list(range(1, 25))
+    assert store.num_edges == 24 * NUM_VERTICES
+    store.check()

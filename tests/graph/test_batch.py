@@ -1,0 +1,82 @@
+"""Batches: what they take, what they refuse."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphlode as gl
+from graphlode.errors import InputError
+
+
+def test_self_loops_are_dropped_and_counted_but_bring_their_vertex() -> None:
+    batch = gl.Batch([1, 2, 3, 4], [1, 3, 3, 4], weights=[5, 6, 7, 8], delete=[False, True, False, True])
+    assert (batch.src.tolist(), batch.dst.tolist()) == ([2], [3])
+    assert batch.weights is not None and batch.weights.tolist() == [6]
+    assert batch.delete is not None and batch.delete.tolist() == [True]
+    assert batch.self_loops == 3 and batch.loop_ids.tolist() == [1, 3]
+    assert len(batch) == 1
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        ([1, 2], [3, 4]),
+        ((1, 2), (3, 4)),
+        (np.array([1, 2], np.uint8), np.array([3, 4], np.int64)),
+        ([(1, 3), (2, 4)],),
+        (np.array([[1, 3], [2, 4]]),),
+    ],
+)
+def test_edges_come_in_many_forms(edges: Any) -> None:
+    batch = gl.Batch(*edges)
+    assert batch.src.tolist() == [1, 2] and batch.dst.tolist() == [3, 4]
+    assert batch.weights is None and batch.delete is None
+
+
+def test_arrow_columns_are_taken() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    batch = gl.Batch(pyarrow.array([1, 2]), pyarrow.array([3, 4]), weights=pyarrow.array([0.5, 2.0]))
+    assert batch.src.tolist() == [1, 2] and batch.weights is not None and batch.weights.tolist() == [0.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 2], [3]), "same length, got 2 and 1"),
+        (([1.5], [2]), "src must hold integers"),
+        ((["a"], ["b"]), "number them first"),
+        (([1], [2], [float("nan")]), "weights must be finite, got nan for edge 0"),
+        (([1], [2], [float("inf")]), "weights must be finite"),
+        (([1], [2], [1, 2]), r"one value per edge \(1\)"),
+        (([1], [2], None, [True, False]), r"delete must have one boolean per edge \(1\)"),
+        (([1], [2], None, [1]), "delete must have one boolean per edge"),
+        (([[1]], [[2]]), "src must have one dimension"),
+        (([2**63], [1]), "src holds 9223372036854775808|integers of 64 bits"),
+    ],
+)
+def test_what_cannot_be_a_batch_is_refused(arguments: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        gl.Batch(*arguments)
+
+
+def test_a_batch_does_not_change() -> None:
+    batch = gl.Batch([1], [2])
+    with pytest.raises(AttributeError, match="does not change"):
+        batch.src = np.array([3])
+    with pytest.raises(ValueError, match="read-only"):
+        batch.src[0] = 3
+
+
+def test_a_batch_says_what_it_holds_and_travels() -> None:
+    batch = gl.Batch([1, 2, 5], [2, 3, 5], delete=[False, True, False])
+    assert repr(batch) == "<graphlode.Batch: 1 insertions, 1 deletions>"
+    twin = pickle.loads(pickle.dumps(batch))
+    assert twin.src.tolist() == [1, 2] and twin.delete.tolist() == [False, True] and twin.loop_ids.tolist() == [5]
+
+
+def test_an_empty_batch_is_one() -> None:
+    assert len(gl.Batch([], [])) == 0 and len(gl.Batch([], [], delete=[])) == 0

@@ -1,0 +1,222 @@
+"""What a store promises: the semantics of batches, one by one, on every mix of devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphlode as gl
+from graphlode.errors import InputError, StateError
+from graphlode.execute.shares import NUM_SLOTS
+from stores import MIXES
+
+
+@pytest.fixture(params=MIXES.values(), ids=list(MIXES))
+def mix(request: pytest.FixtureRequest) -> list[str]:
+    return request.param
+
+
+def edges(graph: Any) -> set[tuple[int, int]]:
+    found = (graph if isinstance(graph, gl.Graph) else graph.snapshot()).edges().tolist()
+    assert len(found) == len({tuple(sorted(pair)) if not graph.directed else tuple(pair) for pair in found})
+    return {(u, v) if graph.directed or u < v else (v, u) for u, v in found}
+
+
+def test_inserting_again_and_deleting_what_is_not_there_change_nothing(mix: list[str]) -> None:
+    store = gl.DynamicGraph(devices=mix)
+    first = store.insert([1, 2, 3], [2, 3, 1])
+    assert (first.version, first.inserted, first.unchanged) == (1, 3, 0)
+    again = store.insert([2, 3], [1, 2])  # the other way round is the same edge
+    assert (again.version, again.inserted, again.unchanged) == (2, 0, 2)
+    absent = store.delete([1, 7], [9, 8])
+    assert (absent.version, absent.deleted, absent.unchanged) == (3, 0, 2)
+    assert edges(store) == {(1, 2), (2, 3), (1, 3)}
+    assert store.num_vertices == 3  # a deletion brings no vertex
+    store.check()
+
+
+def test_the_last_write_of_an_edge_in_a_batch_wins(mix: list[str]) -> None:
+    store = gl.DynamicGraph(devices=mix)
+    store.insert([5], [6])
+    batch = gl.Batch(
+        [1, 2, 1, 3, 3, 6, 5], [2, 1, 2, 4, 4, 5, 6], delete=[False, True, False, False, True, True, False]
+    )
+    result = store.apply(batch)
+    assert edges(store) == {(1, 2), (5, 6)}
+    assert (result.inserted, result.deleted, result.unchanged) == (1, 0, 6)
+    assert sorted(store.ids.tolist()) == [1, 2, 3, 4, 5, 6]  # what an insertion names is a vertex
+    store.check()
+
+
+def test_the_last_weight_wins_and_both_directions_have_it(mix: list[str]) -> None:
+    store = gl.DynamicGraph(devices=mix, weighted=True)
+    store.insert([1, 2, 2], [2, 1, 3], weights=[0.5, 0.75, 4])
+    assert store.weight(1, 2) == store.weight(2, 1) == 0.75
+    result = store.insert([3, 1], [2, 4], weights=[5, 6])
+    assert (result.inserted, result.changed) == (1, 1)
+    snapshot = store.snapshot()
+    assert snapshot.weights is not None
+    assert dict(zip(map(tuple, snapshot.edges().tolist()), snapshot.weights.tolist(), strict=True)) == {
+        (1, 2): 0.75,
+        (1, 4): 6.0,
+        (2, 3): 5.0,
+    }
+    assert store.insert([1], [4]).changed == 1 and store.weight(4, 1) == 1.0
+    store.delete([1], [4])
+    with pytest.raises(InputError, match="there is no edge from 1 to 4"):
+        store.weight(1, 4)
+    store.check()
+
+
+def test_self_loops_are_dropped_counted_and_bring_their_vertex(mix: list[str]) -> None:
+    store = gl.DynamicGraph(devices=mix)
+    result = store.insert([7, 1], [7, 2])
+    assert result.self_loops == 1 and result.inserted == 1
+    assert store.ids.tolist() == [1, 2, 7] and store.num_edges == 1
+    assert store.delete([9], [9]).self_loops == 1 and 9 not in store
+
+
+def test_an_id_out_of_range_leaves_everything_as_it_was(mix: list[str]) -> None:
+    store = gl.DynamicGraph(devices=mix, num_vertices=5)
+    store.insert([0, 1], [1, 2])
+    before = store.snapshot()
+    for bad in (gl.Batch([3, 5], [4, 0]), gl.Batch([0], [-1], delete=True), gl.Batch([6, 1], [6, 3])):
+        with pytest.raises(InputError, match=r"vertex (5|-1|6) is outside 0 \.\. 4"):
+            store.apply(bad)
+    assert store.version == 1 and store.snapshot() is before and store.num_vertices == 5
+    assert edges(store) == {(0, 1), (1, 2)}
+    store.check()
+
+
+def test_direction_counts_in_a_directed_store(mix: list[str]) -> None:
+    store = gl.DynamicGraph(directed=True, devices=mix)
+    assert store.insert([1, 2, 2], [2, 1, 3]).inserted == 3
+    store.delete([1], [2])
+    assert edges(store) == {(2, 1), (2, 3)} and store.num_edges == 2
+    assert store.has_edge(2, 1) and not store.has_edge(1, 2)
+    assert store.neighbors(2).tolist() == [1, 3] and store.neighbors(1).tolist() == []
+    assert store.degrees().tolist() == [0, 2, 0]
+
+
+def test_questions_agree_with_the_snapshot_before_and_after_its_rows_are_made(mix: list[str]) -> None:
+    src, dst = np.random.default_rng(5).integers(0, 60, (2, 400))
+    store = gl.DynamicGraph(devices=mix)
+    store.insert(src * 10, dst * 10)
+    for made in (False, True):
+        snapshot = store.snapshot()
+        assert snapshot._has_rows == made
+        assert store.degrees().tolist() == [len(store.neighbors(v)) for v in store.ids.tolist()]
+        for u, v in zip((src * 10).tolist()[:20], (dst * 10).tolist()[:20], strict=True):
+            assert store.has_edge(u, v) == (u != v) and (v in store.neighbors(u).tolist()) == (u != v)
+            assert not store.has_edge(u, v + 1)
+        snapshot.csr  # noqa: B018
+    assert store.num_edges == len({(min(p), max(p)) for p in zip(src, dst, strict=True) if p[0] != p[1]})
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_store_equals_the_graph_of_its_edges(mix: list[str], directed: bool) -> None:
+    src, dst = np.random.default_rng(6).integers(0, 300, (2, 3000))
+    store = gl.DynamicGraph(directed, num_vertices=300, devices=mix)
+    for piece in np.array_split(np.arange(3000), 7):
+        store.insert(src[piece], dst[piece])
+    expected = gl.from_edges(src, dst, num_vertices=300, directed=directed)
+    assert store.snapshot() == expected
+    store.check()
+    assert gl.count_triangles(store).total == gl.count_triangles(expected).total
+    store.delete(expected.edges())
+    assert store.num_edges == 0 and store.snapshot().num_edges == 0
+    store.check()
+
+
+def test_every_batch_makes_a_version_also_an_empty_one(mix: list[str]) -> None:
+    store = gl.DynamicGraph(devices=mix)
+    assert store.version == 0 and store.snapshot().num_vertices == 0 and store.snapshot().edges().tolist() == []
+    assert store.insert([], []).version == 1 and store.delete([], []).version == 2
+    results = store.apply(gl.Batch([i], [i + 1]) for i in range(3))
+    assert [result.version for result in results] == [3, 4, 5]
+    assert store.snapshot().version == store.version == 5
+
+
+@pytest.mark.parametrize("strategy", ["in place", "merge", "rebuild", "climb"])
+def test_every_strategy_gives_the_same_graph(mix: list[str], strategy: Any) -> None:
+    rng = np.random.default_rng(8)
+    store = gl.DynamicGraph(num_vertices=100, devices=mix, strategy=strategy)
+    kept: set[tuple[int, int]] = set()
+    for _ in range(5):
+        src, dst = rng.integers(0, 100, (2, 300))
+        delete = rng.random(300) < 0.4
+        store.apply(gl.Batch(src, dst, delete=delete))
+        for u, v, gone in zip(np.minimum(src, dst).tolist(), np.maximum(src, dst).tolist(), delete, strict=True):
+            (kept.discard if gone or u == v else kept.add)((u, v))
+        assert edges(store) == kept
+        store.check()
+
+
+def test_statistics_and_memory_speak_of_every_shard(mix: list[str]) -> None:
+    store = gl.DynamicGraph(devices=mix)
+    src, dst = np.random.default_rng(9).integers(0, 500, (2, 2000))
+    store.insert(src, dst)
+    store.insert(dst[:50] + 500, src[:50])
+    found = store.statistics()
+    assert len(found) == len(mix) == len(store.devices)
+    assert sum(shard["entries"] for shard in found.values()) == 2 * store.num_edges
+    assert sum(shard["slots"] for shard in found.values()) == sum(store.shares.values()) == NUM_SLOTS
+    for shard in found.values():
+        assert shard["capacity"] >= shard["entries"] and shard["seconds"] >= 0 and len(shard["density_by_level"]) == 8
+        assert shard["batches"] == sum(shard["paths"].values())
+    memory = store.memory_usage()
+    assert set(memory) == {*found, "ids"} and all(size >= 0 for size in memory.values())
+
+
+def test_a_closed_store_answers_nothing_but_its_snapshots_do(mix: list[str]) -> None:
+    with gl.DynamicGraph(devices=mix) as store:
+        store.insert([1, 2], [2, 3])
+        snapshot = store.snapshot()
+    for use in (lambda: store.insert([1], [2]), store.snapshot, store.statistics, store.rebalance, store.memory_usage):
+        with pytest.raises(StateError, match="closed"):
+            use()
+    store.close()
+    assert snapshot.has_edge(1, 2) and edges(snapshot) == {(1, 2), (2, 3)}
+    assert "closed" in repr(store)
+
+
+def test_python_manners() -> None:
+    store = gl.DynamicGraph(devices=["reference", "reference"])
+    store.insert([10, 20], [20, 30])
+    assert len(store) == 3 and 10 in store and 11 not in store and "x" not in store
+    assert repr(store) == (
+        "<graphlode.DynamicGraph: 3 vertices, 2 edges, undirected, version 1 on reference + reference>"
+    )
+    assert dict(store.shares) == {"reference": NUM_SLOTS} and store.devices == ("reference", "reference")
+    result = store.insert([1], [2])
+    assert set(result.paths) <= {"reference", "reference#2"} and result.to_dict()["inserted"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strategy": "fast"}, "a strategy is one of auto, in place, merge, rebuild, climb, got 'fast'"),
+        ({"num_vertices": -1}, "num_vertices must be an integer from 0"),
+        ({"num_vertices": 2**31}, "num_vertices must be an integer from 0"),
+        ({"num_vertices": 1.5}, "num_vertices must be an integer from 0"),
+        ({"devices": "tpu"}, "unknown device"),
+        ({"devices": "reference", "shares": {"cpu": 1}}, "shares must name the devices"),
+        ({"devices": "reference", "shares": {"reference": -1}}, "shares must be finite"),
+    ],
+)
+def test_what_cannot_be_a_store_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        gl.DynamicGraph(**options)
+
+
+def test_batches_that_do_not_fit_the_store_are_refused() -> None:
+    store = gl.DynamicGraph(devices="reference")
+    with pytest.raises(InputError, match="make it with weighted=True"):
+        store.insert([1], [2], weights=[1.0])
+    wrong: Any
+    for wrong in (5, [([1], [2])]):
+        with pytest.raises(InputError, match="apply takes a Batch or several"):
+            store.apply(wrong)
+    assert store.version == 0
