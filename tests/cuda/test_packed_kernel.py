@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphlode.control import Control
-from graphlode.cuda.graph import packed, packed_batch
+from graphlode.cuda.graph import packed, packed_batch, packed_pages
 from graphlode.errors import DeviceMemoryError, InputError, StateError
 from graphlode.packed import PATHS, Change, Path, keys_of, rows_of
 from graphlode.reference.graph import packed as reference
@@ -104,7 +104,7 @@ def test_batches_of_all_sizes_do_what_the_reference_does(bench: Bench, path: Pat
     assert pair.statistics["pages"] > 1
 
 
-@settings(max_examples=12)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_any_sequence_of_batches_on_any_path(emulated: Bench, data: st.DataObject) -> None:
     num_rows = data.draw(st.sampled_from([1, 3, 40, 1000]))
@@ -181,6 +181,26 @@ def test_a_batch_far_larger_than_a_page_into_one_leaf(bench: Bench) -> None:
     assert pair.statistics["pages"] > 20 and pair.statistics["density"] > 0.75
     pair.apply(keys_of(np.full(70_000, 50), np.arange(1000, 71_000)), np.ones(70_000, bool))
     assert pair.statistics["pages"] == 1
+
+
+@pytest.mark.parametrize("most_fresh", [1, 5, 20])
+def test_pages_are_written_in_waves_that_reuse_each_other(
+    bench: Bench, most_fresh: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split = packed_pages.split_into_waves
+    monkeypatch.setattr(packed_pages, "split_into_waves", lambda groups, _: split(groups, most_fresh))
+    rng, pair = np.random.default_rng(18), Pair(bench, 200, weighted=True)
+    pair.apply(random_keys(rng, 40_000, 200), None, rng.random(40_000))
+    version = None
+    for i in range(8):
+        if i % 3 == 2:
+            version = pair.fork()  # pages that it holds cannot be reused
+        size = 12_000 if i % 2 else 30
+        pair.apply(random_keys(rng, size, 200) + np.uint64(2**20 * i), None, rng.random(size))
+        keys = rng.choice(pair.expected.keys, size)
+        pair.apply(keys, rng.random(size) < 0.7, rng.random(size))
+    assert version is not None
+    assert_same(bench, *version)
 
 
 @pytest.mark.parametrize("path", ["in place", "merge"])

@@ -313,6 +313,19 @@ def test_an_update_copies_only_the_pages_that_it_writes() -> None:
     assert packed.statistics(DEVICE, shard.state)["shared_pages"] == 0
 
 
+def test_memory_of_dropped_versions_comes_back_little_by_little() -> None:
+    shard = filled(300_000)
+    rng = np.random.default_rng(3)
+    alone = packed.nbytes(DEVICE, shard.state)
+    version = packed.fork(DEVICE, shard.state)
+    shard.update(random_keys(rng, 3000, span=10**6))
+    assert packed.nbytes(DEVICE, shard.state) > 1.5 * alone
+    del version
+    for _ in range(5):
+        shard.update(random_keys(rng, 300, span=10**6))
+    assert packed.nbytes(DEVICE, shard.state) < 1.2 * alone
+
+
 def test_versions_are_read_and_dropped_in_other_threads_while_batches_go_on() -> None:
     shard = filled(20_000)
     broken: list[BaseException] = []

@@ -104,7 +104,7 @@ expected = "recorded"
 
 
 def test_a_case_that_needs_a_gpu_is_skipped_without_one(tmp_path):
-    done = run("run", "--case", "gpu/cliques/pivot/mico/k4/kernel", "--out", tmp_path)
+    done = run("run", "--case", "gpu/cliques/pivot/mico/k4/device", "--out", tmp_path)
     assert done.returncode == 0
     assert "skipped: needs a device of the kind cuda, such as --devices cuda:0" in done.stdout
 

@@ -171,7 +171,8 @@ change update_plan::commit() {
   rows_.stamp_.fetch_add(1, std::memory_order_relaxed);
   committed_ = true;
   rows_.pools_->pages.give_back({retired_.data(), retired_.size()});
-  if (!groups_.empty()) rows_.pools_->pages.gather({rows_.directory_.pages.data(), rows_.directory_.num_numbers});
+  rows_.pools_->pages.gather({rows_.directory_.pages.data(), rows_.directory_.num_numbers},
+                             2 + retired_.size() + batch_.size / 16);
   return {batch_.inserted, batch_.deleted, batch_.changed, written_};
 }
 
@@ -206,7 +207,7 @@ void update_plan::commit_index() noexcept {
   }
   const auto& before = groups_.empty() ? rows_.directory_ : next_;
   const auto tasks = static_cast<std::int64_t>(tasks_.size());
-  parallel_chunks(0, tasks, pages_per_chunk, worthwhile_threads(tasks * 64, threads_), control(),
+  parallel_chunks(0, tasks, pages_per_chunk, worthwhile_threads(tasks * 16, threads_), control(),
                   [&](int, std::int64_t begin, std::int64_t end) {
                     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
                       const auto number = before.numbers[static_cast<std::size_t>(tasks_[i].position)];

@@ -79,7 +79,7 @@ void block_pool::free_block(block_counter& counter) noexcept {
   std::erase_if(slabs_, [&](const auto& one) { return one.get() == owner; });
 }
 
-void block_pool::gather(std::span<block> blocks) noexcept {
+void block_pool::gather(std::span<block> blocks, std::size_t most) noexcept {
   std::lock_guard lock(mutex_);
   if (free_ <= std::max<std::size_t>(total_ / 16, 16)) return;
   std::sort(slabs_.begin(), slabs_.end(), [](const auto& a, const auto& b) { return a->num_free < b->num_free; });
@@ -92,7 +92,7 @@ void block_pool::gather(std::span<block> blocks) noexcept {
   for (auto& one : blocks) {
     if (!one || !one.counter->owner->leaving || !one.exclusive()) continue;
     while (to < slabs_.size() && !slabs_[to]->leaving && slabs_[to]->num_free == 0) ++to;
-    if (to == slabs_.size() || slabs_[to]->leaving) break;
+    if (to == slabs_.size() || slabs_[to]->leaving || most-- == 0) break;
     const block moved = take_from(*slabs_[to]);
     std::memcpy(moved.data, one.data, block_bytes_);
     one.counter->references.store(0, std::memory_order_relaxed);

@@ -35,7 +35,7 @@ _FIELDS = {
     **{"tasks": 16, "suspects": 4, "narrow": 8, "wide": 8, "flagged": 4 * RECORD_WORDS},
 }
 _ONLY_PLANNED = ("tasks", "suspects", "narrow", "wide", "flagged")
-_KEPT = 1 << 16  # updates: buffers for more are let go after the batch
+_KEPT = 1 << 14  # updates: buffers for more are let go after the batch
 
 
 class Buffers:
@@ -122,9 +122,7 @@ def arrange(
     if keys.size <= MOST_TILED:
         return _sort_tiles(device, kernels, buffers, keys, weights)
     buffers.info.fill(0)
-    mixed = deletes is not None
-    if isinstance(deletes, np.ndarray):
-        mixed = bool(deletes.any()) and not bool(deletes.all())
+    mixed = deletes is not None and 0 < int(deletes.sum()) < keys.size
     if not mixed and weights is None:
         return Updates(device.xp.sort(keys), None)
     order = _order(device, keys & ~DELETE_BIT)

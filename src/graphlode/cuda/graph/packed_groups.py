@@ -47,6 +47,11 @@ class Groups:
         self.entries: Int64Array = np.add.reduceat(totals, self.starts)
         self.num_fresh = _fresh_pages_for(self.entries)
 
+    @property
+    def sources(self) -> Int64Array:
+        """The positions of all pages."""
+        return _all_of(self.begins, self.lengths)
+
 
 def groups_from_records(num_pages: int, records: Int64Array) -> Groups | None:
     """Groups of eight, from what the device says of flagged pages in the order of positions; None: that is too few."""
@@ -136,7 +141,7 @@ def regroup(pages: AnyArray, groups: Groups, flagged: Int64Array, numbers: AnyAr
     begins, ends, counts = groups.begins, groups.ends, groups.num_fresh
     firsts = counts.cumsum() - counts
 
-    sources, lengths = _all_of(begins, groups.lengths), groups.lengths
+    sources, lengths = groups.sources, groups.lengths
     before = groups.totals.cumsum() - groups.totals
     jobs = np.zeros((sources.size, JOB_WORDS), np.int64)
     jobs[:, 0], jobs[:, 1] = pages[sources], _among(sources, flagged)

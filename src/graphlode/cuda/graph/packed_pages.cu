@@ -117,25 +117,28 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
-// New entries into fresh pages, a thread per update; then the counts of the fresh pages, a thread per leaf. With
-// `merging`, all updates are meant, else those of the pages that the batch has flagged.
+// New entries into fresh pages, a thread per update; then the counts of the fresh pages [begin, end), a thread per
+// leaf. With `merging`, all updates are meant, else those of flagged pages that have a job in this launch.
 extern "C" __global__ void packed_spread_new(const packed_store* store_at, const packed_batch* batch_at, unsigned n,
-                                             unsigned epoch, int merging, const page_job* jobs, const fresh_page* fresh,
-                                             unsigned num_fresh) {
+                                             unsigned epoch, int merging, const page_job* jobs, unsigned num_jobs,
+                                             const fresh_page* fresh, unsigned begin, unsigned end) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
   for (long long i = grid_thread_id(); i < n; i += grid_threads()) {
     const unsigned t = static_cast<unsigned>(i), leaf = batch.leaves[t], page = leaf / page_leaves;
     if (batch.kinds[t] != update_insert) continue;
     if (!merging && (store.marks[page] != epoch || store.levels[leaf] <= page_level)) continue;
-    const page_job job = jobs[store.jobs[page]];
+    const unsigned index = store.jobs[page];  // of an earlier launch, unless the job there is the page's
+    if (index >= num_jobs || jobs[index].page != page) continue;
+    const page_job job = jobs[index];
     const word key = batch.keys[t];
     const unsigned below = first_not_below(leaf_keys(store, leaf), 0u, static_cast<unsigned>(store.counts[leaf]), key);
     const long long within = store.starts[leaf] + below + growth(effects_before(batch, t) - job.effects);
     const group_target target(store, job, fresh);
     target.put(job.base + static_cast<word>(within), key, store.weighted ? batch.weights[t] : 0.0);
   }
-  for (long long i = grid_thread_id(); i < static_cast<long long>(num_fresh) * page_leaves; i += grid_threads()) {
+  const long long last = static_cast<long long>(end) * page_leaves;
+  for (long long i = static_cast<long long>(begin) * page_leaves + grid_thread_id(); i < last; i += grid_threads()) {
     const fresh_page page = fresh[i / page_leaves];
     const word within = static_cast<word>(i) % page_leaves;
     const word leaf = static_cast<word>(page.page) * page_leaves + within;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,11 +12,13 @@ from graphlode.cuda.graph.packed_batch import Buffers, read_flagged
 from graphlode.cuda.graph.packed_groups import (
     FRESH_WORDS,
     JOB_WORDS,
+    Groups,
     fresh_pages_for,
     groups_from_records,
     groups_from_totals,
     regroup,
 )
+from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES
 from graphlode.cuda.graph.packed_state import Directory, State
 from graphlode.cuda.interface import KernelDevice, launch_shape
 from graphlode.packed import PAGE_LEAVES
@@ -30,18 +32,29 @@ SOURCE = KernelSource(
     ),
 )
 
+_WAVES = 16  # into which a rewriting of all pages is split
+
 
 @dataclass(frozen=True)
 class PagePlan:
     """The part of a plan that writes into fresh pages, which become part of a new directory."""
 
     jobs: Any
-    num_jobs: int
     fresh: Any
     num_fresh: int
     directory: Directory
-    replaced: AnyArray
+    replaced: AnyArray  # pages that are free afterwards
+    waves: list[Wave]
     entries: int | None  # of all pages, for a full merge
+
+
+class Wave(NamedTuple):
+    """Jobs and fresh pages that are written together; later waves may write into pages that earlier ones have read."""
+
+    first_job: int
+    end_job: int
+    first_fresh: int
+    end_fresh: int
 
 
 def plan_merge(device: KernelDevice, state: State, entries: int) -> PagePlan:
@@ -50,7 +63,8 @@ def plan_merge(device: KernelDevice, state: State, entries: int) -> PagePlan:
     jobs = device.empty(state.pages.size * JOB_WORDS, np.int64)
     fresh = device.empty(numbers.size * FRESH_WORDS, np.int64)
     directory = state.directory_of(numbers)
-    return PagePlan(jobs, state.pages.size, fresh, numbers.size, directory, state.pages, entries)
+    waves = [Wave(0, state.pages.size, 0, numbers.size)]
+    return PagePlan(jobs, fresh, numbers.size, directory, state.pages, waves, entries)
 
 
 def plan_pages(device: KernelDevice, state: State, buffers: Buffers, num_flagged: int) -> PagePlan:
@@ -60,11 +74,39 @@ def plan_pages(device: KernelDevice, state: State, buffers: Buffers, num_flagged
     if groups is None:
         totals = device.get(state.pool.arrays["totals"])[state.pages].astype(np.int64)
         groups = groups_from_totals(totals, records[:, 0])
-    found = regroup(state.pages, groups, records[:, 0], state.reserve(int(groups.num_fresh.sum())))
+    waves = split_into_waves(groups, max(state.pool.free.size, state.pages.size // _WAVES, SEGMENT_PAGES))
+    numbers, reused = _number_pages(state, groups, waves)
+    found = regroup(state.pages, groups, records[:, 0], numbers)
     told = device.asarray(np.concatenate([found.jobs.ravel(), found.fresh.ravel()]))
     jobs, fresh = told[: found.jobs.size], told[found.jobs.size :]
     directory = state.directory_of(found.pages)
-    return PagePlan(jobs, len(found.jobs), fresh, len(found.fresh), directory, found.replaced, None)
+    replaced = found.replaced if not reused.size else np.setdiff1d(found.replaced, reused)
+    return PagePlan(jobs, fresh, len(found.fresh), directory, replaced, waves, None)
+
+
+def split_into_waves(groups: Groups, most_fresh: int) -> list[Wave]:
+    """Groups in order, about so many fresh pages at a time: else a batch that fills all pages would double the memory."""
+    fresh_ends, job_ends = groups.num_fresh.cumsum(), groups.lengths.cumsum()
+    number = (fresh_ends - 1) // most_fresh
+    last = np.append(number[1:] != number[:-1], True).nonzero()[0]
+    ends = list(zip(job_ends[last].tolist(), fresh_ends[last].tolist(), strict=True))
+    return [Wave(a, c, b, d) for (a, b), (c, d) in zip([(0, 0), *ends[:-1]], ends, strict=True)]
+
+
+def _number_pages(state: State, groups: Groups, waves: list[Wave]) -> tuple[AnyArray, AnyArray]:
+    """Numbers for all fresh pages, and those among them of pages that an earlier wave has read and nobody else holds."""
+    sources = state.pages[groups.sources] if len(waves) > 1 else state.pages[:0]
+    unshared = state.pool.references[sources] == 1
+    reused, spare, missing = [], sources[:0], []
+    for wave in waves:
+        count = wave.end_fresh - wave.first_fresh
+        reused.append(spare[:count])
+        missing.append(count - reused[-1].size)
+        read = slice(wave.first_job, wave.end_job)
+        spare = np.concatenate([spare[count:], sources[read][unshared[read]]])
+    taken = np.split(state.reserve(sum(missing)), np.cumsum(missing)[:-1])
+    pieces = [piece for pair in zip(reused, taken, strict=True) for piece in pair]
+    return np.concatenate(pieces), np.concatenate(reused)
 
 
 def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_updates: int, plan: PagePlan) -> None:
@@ -74,13 +116,15 @@ def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_update
     if plan.entries is not None:
         of_merge = (store, plan.directory.device_pages, num_fresh, np.uint64(plan.entries), plan.jobs, plan.fresh)
         kernels.launch("packed_merge_jobs", 1, 1024, of_merge)
-    grid, block = launch_shape(device, plan.num_jobs, threads=256, per_block=1)
-    of_old = (store, batch, count, plan.jobs, np.uint32(plan.num_jobs), plan.fresh)
-    kernels.launch("packed_spread_old", grid, block, of_old)
-    grid, block = launch_shape(device, max(num_updates, plan.num_fresh * PAGE_LEAVES))
-    merging = np.int32(plan.entries is not None)
-    of_new = (store, batch, count, np.uint32(state.epoch), merging, plan.jobs, plan.fresh, num_fresh)
-    kernels.launch("packed_spread_new", grid, block, of_new)
+    merging, epoch = np.int32(plan.entries is not None), np.uint32(state.epoch)
+    for wave in plan.waves:
+        jobs = plan.jobs[wave.first_job * JOB_WORDS : wave.end_job * JOB_WORDS]
+        num_jobs, begin, end = map(np.uint32, (wave.end_job - wave.first_job, wave.first_fresh, wave.end_fresh))
+        grid, block = launch_shape(device, int(num_jobs), threads=256, per_block=1)
+        kernels.launch("packed_spread_old", grid, block, (store, batch, count, jobs, num_jobs, plan.fresh))
+        grid, block = launch_shape(device, max(num_updates, (wave.end_fresh - wave.first_fresh) * PAGE_LEAVES))
+        of_new = (store, batch, count, epoch, merging, jobs, num_jobs, plan.fresh, begin, end)
+        kernels.launch("packed_spread_new", grid, block, of_new)
     blocks = max(plan.num_fresh, plan.directory.pages.size // 256)
     grid, block = launch_shape(device, blocks, threads=256, per_block=1)
     kernels.launch("packed_finish", grid, block, (plan.directory.described, plan.fresh, num_fresh))
