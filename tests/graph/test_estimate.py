@@ -85,7 +85,7 @@ def test_parameters_of_the_function_that_cost_nothing_are_taken() -> None:
         (
             "quadrangles",
             {},
-            "unknown operation 'quadrangles'; operations are core_numbers, count_all_cliques, count_cliques",
+            "unknown operation 'quadrangles'; operations are bfs, connected_components, core_numbers, count_all_cliques",
         ),
         (print, {}, "is not an operation"),
         (None, {}, "is not an operation"),
