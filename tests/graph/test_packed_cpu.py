@@ -220,9 +220,9 @@ def test_growing_and_shrinking_in_turn_stays_dense() -> None:
 
 def test_random_growth_takes_at_most_twelve_bytes_per_entry() -> None:
     rng = np.random.default_rng(4)
-    shard = packed.create(DEVICE, num_rows=50_000, weighted=False)
+    shard = packed.create(DEVICE, num_rows=40_000, weighted=False)
     for i in range(8):
-        keys = random_keys(rng, 40_000 if i else 600_000, 50_000, 10**6)
+        keys = random_keys(rng, 40_000 if i else 600_000, 40_000, 10**6)
         plan = packed.prepare(DEVICE, shard, keys, None, None, path="in place" if i else "rebuild", control=Control())
         packed.commit(DEVICE, plan)
         assert packed.nbytes(DEVICE, shard) <= 12 * packed.num_entries(shard)

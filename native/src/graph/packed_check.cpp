@@ -78,6 +78,10 @@ std::string packed_rows::check() const {
     const auto expected =
         name_of(directory_.numbers[static_cast<std::size_t>(position)], page_at(position).find_leaf(first_key_of(row)));
     if (index_of(row) != expected) return "the index of row " + std::to_string(row) + " names another leaf";
+    const page& at = page_at(position);
+    const int leaf = leaf_of(expected), rank = at.rank_in_leaf(leaf, first_key_of(row));
+    if (is_known_empty(row) && rank < at.counts[static_cast<std::size_t>(leaf)] && row_of(at.leaf(leaf)[rank]) == row)
+      return "row " + std::to_string(row) + " is marked as empty, but has entries";
   }
   const page& last = page_at(num_pages() - 1);
   for (int l = page_leaves - 1; l >= 0; --l)

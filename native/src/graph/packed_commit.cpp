@@ -194,6 +194,9 @@ void update_plan::commit_directory() noexcept {
 // Rows whose leaf may have changed get its new name: those of the pages of groups, and of pages with spread windows.
 void update_plan::commit_index() noexcept {
   for (std::size_t i = 0; i < part_numbers_.size(); ++i) std::swap(rows_.index_[part_numbers_[i]], parts_[i]);
+  for_each_filled_row([&](std::int64_t row) {
+    static_cast<index_part*>(rows_.index_[static_cast<std::size_t>(row >> index_bits)].data)->unmark(row);
+  });
   rows_.pools_->parts.give_back({parts_.data(), parts_.size()});
   std::int64_t shift = 0;
   for (const auto& group : groups_) {
@@ -224,9 +227,11 @@ void update_plan::name_rows(std::int64_t position) noexcept {
   for (int l = 0; l < page_leaves; ++l) {
     const auto next =
         l + 1 < page_leaves ? std::min(end, first_row_from(at.separators[static_cast<std::size_t>(l) + 1])) : end;
-    for (; row < next; ++row) {
-      auto* names = static_cast<leaf_name*>(rows_.index_[static_cast<std::size_t>(row >> index_bits)].data);
-      names[row & (index_rows - 1)] = name_of(number, l);
+    for (int slot = 0; row < next; ++row) {
+      slot = at.rank_near(l, first_key_of(row), slot);
+      auto* part = static_cast<index_part*>(rows_.index_[static_cast<std::size_t>(row >> index_bits)].data);
+      const bool empty = slot < at.counts[static_cast<std::size_t>(l)] && row_of(at.leaf(l)[slot]) != row;
+      part->set(row, name_of(number, l), empty ? index_part::known_empty : slot);
     }
   }
 }

@@ -291,13 +291,14 @@ void update_plan::make_index_parts() {
   for (const auto& group : groups_) want_rows(group.first, group.last);
   for (const auto& task : tasks_)
     if (task.respread) want_rows(task.position, task.position + 1);
+  for_each_filled_row([&](std::int64_t row) { wanted[static_cast<std::size_t>(row >> index_bits)] = true; });
   for (std::size_t part = 0; part < wanted.size(); ++part)
     if (wanted[part] && !rows_.index_[part].exclusive()) part_numbers_.push_back(part);
   buffer<block> taken(part_numbers_.size());
   rows_.pools_->parts.take({taken.data(), taken.size()});
   parts_ = std::move(taken);
   for (std::size_t i = 0; i < part_numbers_.size(); ++i)
-    std::memcpy(parts_[i].data, rows_.index_[part_numbers_[i]].data, index_rows * sizeof(leaf_name));
+    std::memcpy(parts_[i].data, rows_.index_[part_numbers_[i]].data, sizeof(index_part));
 }
 
 }  // namespace graphlode::packed

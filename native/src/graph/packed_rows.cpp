@@ -11,7 +11,7 @@ std::size_t parts_for(std::int64_t num_rows) {
   return static_cast<std::size_t>((num_rows + index_rows - 1) / index_rows);
 }
 
-leaf_name* names_of(const block& part) { return static_cast<leaf_name*>(part.data); }
+index_part& part_in(const block& part) { return *static_cast<index_part*>(part.data); }
 
 template <class T>
 buffer<T> copy_of(const buffer<T>& from, std::size_t size) {
@@ -76,7 +76,7 @@ void packed_rows::resize(std::int64_t num_rows) {
   std::copy_n(index_.data(), kept, index.data());
   pools_->parts.take({index.data() + kept, want - kept});
   if (copy_last) {
-    std::copy_n(names_of(index_[kept]), index_rows, names_of(index[kept]));
+    part_in(index[kept]) = part_in(index_[kept]);
     pools_->parts.give_back({index_.data() + kept, 1});
   }
   index_ = std::move(index);
@@ -84,7 +84,7 @@ void packed_rows::resize(std::int64_t num_rows) {
   const auto last_number = directory_.numbers[last];
   const leaf_name name = name_of(last_number, page_numbered(last_number).find_leaf(first_key_of(num_rows_)));
   for (auto row = num_rows_; row < num_rows; ++row)
-    names_of(index_[static_cast<std::size_t>(row >> index_bits)])[row & (index_rows - 1)] = name;
+    part_in(index_[static_cast<std::size_t>(row >> index_bits)]).set(row, name, index_part::known_empty);
   num_rows_ = num_rows;
   stamp_.fetch_add(1, std::memory_order_relaxed);
 }

@@ -68,6 +68,15 @@ struct alignas(64) page {
     }
     return first;
   }
+  // The same as rank_in_leaf, from a guess: the nearer it is, the less of the leaf is looked at.
+  int rank_near(int l, key_type key, int guess) const noexcept {
+    const key_type* from = leaf(l);
+    const int all = counts[static_cast<std::size_t>(l)];
+    int below = std::min(guess, all);
+    while (below > 0 && from[below - 1] >= key) --below;
+    while (below < all && from[below] < key) ++below;
+    return below;
+  }
   // How many entries of leaf l are below the key.
   int rank_in_leaf(int l, key_type key) const noexcept {
     const key_type* from = leaf(l);

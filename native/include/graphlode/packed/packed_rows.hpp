@@ -33,9 +33,26 @@ namespace graphlode::packed {
 inline constexpr int index_bits = 12;  // rows of one part of the row index
 inline constexpr std::int64_t index_rows = std::int64_t{1} << index_bits;
 
+// A part of the row index. Names are right at any time. Slots are where in its leaf a row began when that was last
+// spread anew; it may have moved by a few since, so they are only where to look first. A row that is known to have no
+// entries is marked instead; not every such row is.
+struct index_part {
+  static constexpr std::uint8_t known_empty = 0xff;
+
+  std::array<leaf_name, index_rows> names;
+  std::array<std::uint8_t, index_rows> slots;
+
+  void set(std::int64_t row, leaf_name name, int slot) noexcept {
+    const auto at = static_cast<std::size_t>(row & (index_rows - 1));
+    names[at] = name;
+    slots[at] = static_cast<std::uint8_t>(slot);
+  }
+  void unmark(std::int64_t row) noexcept { slots[static_cast<std::size_t>(row & (index_rows - 1))] = 0; }
+};
+
 // Where the pages of arrays and of their versions come from.
 struct pools {
-  explicit pools(bool weighted) : pages(bytes_of_page(weighted), 128), parts(index_rows * sizeof(leaf_name), 64) {}
+  explicit pools(bool weighted) : pages(bytes_of_page(weighted), 128), parts(sizeof(index_part), 16) {}
   block_pool pages;
   block_pool parts;  // of row indices
 };
@@ -91,21 +108,28 @@ class packed_rows {
     return std::upper_bound(from + first + 1, from + last + 1, key) - from - 1;
   }
 
-  leaf_name index_of(std::int64_t row) const noexcept { return part_of(row)[row & (index_rows - 1)]; }
-  void prefetch_index(std::int64_t row) const noexcept { __builtin_prefetch(part_of(row) + (row & (index_rows - 1))); }
+  leaf_name index_of(std::int64_t row) const noexcept { return part_of(row).names[in_part(row)]; }
+  bool is_known_empty(std::int64_t row) const noexcept {
+    return part_of(row).slots[in_part(row)] == index_part::known_empty;
+  }
+  void prefetch_index(std::int64_t row) const noexcept {
+    __builtin_prefetch(part_of(row).names.data() + in_part(row));
+    __builtin_prefetch(part_of(row).slots.data() + in_part(row));
+  }
   void prefetch_row(std::int64_t row) const noexcept {
+    if (is_known_empty(row)) return;
     const leaf_name name = index_of(row);
     const page& at = page_numbered(page_number_of(name));
     __builtin_prefetch(at.counts.data() + leaf_of(name));
-    __builtin_prefetch(at.leaf(leaf_of(name)));
-    __builtin_prefetch(at.leaf(leaf_of(name)) + leaf_slots / 2);
+    __builtin_prefetch(at.leaf(leaf_of(name)) + part_of(row).slots[in_part(row)]);
   }
 
   // The first entry of the row, or where it would be (perhaps behind the last entry of a leaf).
   cursor start_of(std::int64_t row) const noexcept {
     const leaf_name name = index_of(row);
     const page& at = page_numbered(page_number_of(name));
-    return {position_of(page_number_of(name)), leaf_of(name), at.rank_in_leaf(leaf_of(name), first_key_of(row))};
+    const int guess = part_of(row).slots[in_part(row)];
+    return {position_of(page_number_of(name)), leaf_of(name), at.rank_near(leaf_of(name), first_key_of(row), guess)};
   }
 
   template <class Visit>
@@ -172,27 +196,32 @@ class packed_rows {
   struct as_fork {};
   packed_rows(const packed_rows& other, as_fork);
 
-  const leaf_name* part_of(std::int64_t row) const noexcept {
-    return static_cast<const leaf_name*>(index_[static_cast<std::size_t>(row >> index_bits)].data);
+  const index_part& part_of(std::int64_t row) const noexcept {
+    return *static_cast<const index_part*>(index_[static_cast<std::size_t>(row >> index_bits)].data);
   }
+  static std::size_t in_part(std::int64_t row) noexcept { return static_cast<std::size_t>(row & (index_rows - 1)); }
 
-  // visit(page, slot, key) for each entry of the row until it says false.
+  // visit(page, slot, key) for each entry of the row until it says false. Most rows end in the page in which they
+  // begin: where that is in the directory is only looked up for the others.
   template <class Visit>
   void walk_row(std::int64_t row, Visit&& visit) const {
+    if (is_known_empty(row)) return;
     const key_type end = first_key_of(row + 1);
-    cursor c = start_of(row);
-    for (;;) {
-      const page& at = page_at(c.position);
-      for (; c.leaf < page_leaves; ++c.leaf, c.slot = 0) {
-        const int begin = c.leaf * leaf_slots;
-        const int count = at.counts[static_cast<std::size_t>(c.leaf)];
-        for (; c.slot < count; ++c.slot) {
-          const key_type key = at.keys[static_cast<std::size_t>(begin + c.slot)];
-          if (key >= end || !visit(at, begin + c.slot, key)) return;
+    const leaf_name name = index_of(row);
+    const page* at = &page_numbered(page_number_of(name));
+    int leaf = leaf_of(name), slot = at->rank_near(leaf, first_key_of(row), part_of(row).slots[in_part(row)]);
+    for (std::int64_t position = -1;;) {
+      for (; leaf < page_leaves; ++leaf, slot = 0) {
+        const int begin = leaf * leaf_slots, count = at->counts[static_cast<std::size_t>(leaf)];
+        for (; slot < count; ++slot) {
+          const key_type key = at->keys[static_cast<std::size_t>(begin + slot)];
+          if (key >= end || !visit(*at, begin + slot, key)) return;
         }
       }
-      if (end_of_page(c.position) >= end) return;
-      c = {c.position + 1, 0, 0};
+      if (position < 0) position = position_of(page_number_of(name));
+      if (end_of_page(position) >= end) return;
+      at = &page_at(++position);
+      leaf = slot = 0;
     }
   }
 

@@ -88,6 +88,15 @@ class update_plan {
   void commit_index() noexcept;
   void name_rows(std::int64_t position) noexcept;
 
+  // f(row) for each row that is marked as empty and gets entries; all rows are named anew by the other paths.
+  template <class Row>
+  void for_each_filled_row(Row&& f) const {
+    if (path_ == path::merge || path_ == path::rebuild) return;
+    for (std::size_t i = 0; i < batch_.size; ++i)
+      if (growth_of(batch_.keys[i]) > 0)
+        if (const auto row = row_of(plain(batch_.keys[i])); rows_.is_known_empty(row)) f(row);
+  }
+
   packed_rows& rows_;
   const path path_;
   const int threads_;
