@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from graphlode.cli.numbers import duration
+from graphlode.cli.report import BOLD
 from graphlode.execute.provenance import Provenance
 
-BOLD = "bold"
 _NAMES = "cyan"
 
 

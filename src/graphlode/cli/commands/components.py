@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from graphlode.analytics.components import Components, connected_components
+from graphlode.analytics.components import connected_components
 from graphlode.cli.load import load
 from graphlode.cli.numbers import count
 from graphlode.cli.options import (
@@ -22,8 +20,9 @@ from graphlode.cli.options import (
     devices_of,
     threads_set,
 )
-from graphlode.cli.output import check_out, write_json, write_table
+from graphlode.cli.output import check_out
 from graphlode.cli.progress import progress_bar
+from graphlode.cli.report import BOLD, Listing, report
 
 
 def components(
@@ -42,41 +41,19 @@ def components(
         loaded = load(file, format=format, directed=directed, quiet=as_json)
         with progress_bar("joining vertices", quiet=as_json) as progress:
             result = connected_components(loaded.graph, devices=devices_of(device), progress=progress)
-    ids = loaded.graph.ids
-    if out is not None:
-        write_table(out, {"vertex": ids, "component": result.labels})
-    sizes = result.sizes
+    ids, sizes = loaded.graph.ids, result.sizes
     largest = np.argsort(-sizes, kind="stable")[: DEFAULT_TOP if top is None else top]
     _, first = np.unique(result.labels, return_index=True)
-    document: dict[str, Any] = {
-        "command": "components",
-        "graph": loaded.facts(),
-        "count": result.count,
-        "top": [{"component": c, "vertices": int(sizes[c]), "first": int(ids[first[c]])} for c in largest.tolist()],
-    }
-    if out is not None:
-        document["out"] = str(out)
-    document["provenance"] = result.provenance.to_dict()
-    if as_json:
-        write_json(document)
-    else:
-        _show(document, result)
-
-
-def _show(document: dict[str, Any], result: Components) -> None:
-    from graphlode.cli.screen import BOLD, Screen, how
-
-    screen = Screen()
-    graph = document["graph"]
-    rows = [
-        ("vertices", count(graph["num_vertices"])),
-        ("edges", count(graph["num_edges"])),
-        ("components", count(result.count), BOLD),
-        ("found in", how(result.provenance)),
-    ]
-    if "out" in document:
-        rows.append(("written to", document["out"]))
-    screen.facts(graph["name"], rows)
-    if document["top"]:
-        lines = [[str(row["component"]), count(row["vertices"]), str(row["first"])] for row in document["top"]]
-        screen.listing("largest components", ["component", "vertices", "first vertex"], lines)
+    rows = [{"component": c, "vertices": int(sizes[c]), "first": int(ids[first[c]])} for c in largest.tolist()]
+    lines = [[str(row["component"]), count(row["vertices"]), str(row["first"])] for row in rows]
+    report(
+        "components",
+        loaded,
+        result,
+        {"count": result.count, "top": rows},
+        shown=[("components", count(result.count), BOLD)],
+        listing=Listing("largest components", ["component", "vertices", "first vertex"], lines),
+        values={"vertex": ids, "component": result.labels},
+        out=out,
+        as_json=as_json,
+    )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 
-from graphlode.analytics.pagerank import PageRank
 from graphlode.analytics.pagerank import pagerank as rank
 from graphlode.cli.load import load
 from graphlode.cli.numbers import count
@@ -24,8 +23,9 @@ from graphlode.cli.options import (
     devices_of,
     threads_set,
 )
-from graphlode.cli.output import check_out, write_json, write_table
+from graphlode.cli.output import check_out
 from graphlode.cli.progress import progress_bar
+from graphlode.cli.report import BOLD, Listing, report
 
 
 def pagerank(
@@ -57,39 +57,18 @@ def pagerank(
                 progress=progress,
             )
     ids = loaded.graph.ids
-    if out is not None:
-        write_table(out, {"vertex": ids, "value": result.values})
     highest = np.argsort(-result.values, kind="stable")[: DEFAULT_TOP if top is None else top]
-    document: dict[str, Any] = {
-        "command": "pagerank",
-        "graph": loaded.facts(),
-        "iterations": result.iterations,
-        "converged": result.converged,
-        "top": [{"vertex": int(ids[v]), "value": float(result.values[v])} for v in highest.tolist()],
-    }
-    if out is not None:
-        document["out"] = str(out)
-    document["provenance"] = result.provenance.to_dict()
-    if as_json:
-        write_json(document)
-    else:
-        _show(document, result)
-
-
-def _show(document: dict[str, Any], result: PageRank) -> None:
-    from graphlode.cli.screen import BOLD, Screen, how
-
-    screen = Screen()
-    graph = document["graph"]
-    rows = [
-        ("vertices", count(graph["num_vertices"])),
-        ("edges", count(graph["num_edges"])),
-        ("iterations", f"{count(result.iterations)}{'' if result.converged else ', not converged'}", BOLD),
-        ("found in", how(result.provenance)),
-    ]
-    if "out" in document:
-        rows.append(("written to", document["out"]))
-    screen.facts(graph["name"], rows)
-    if document["top"]:
-        lines = [[str(row["vertex"]), f"{row['value']:.6f}"] for row in document["top"]]
-        screen.listing("highest values", ["vertex", "value"], lines)
+    rows = [{"vertex": int(ids[v]), "value": float(result.values[v])} for v in highest.tolist()]
+    lines = [[str(row["vertex"]), f"{row['value']:.6f}"] for row in rows]
+    iterations = f"{count(result.iterations)}{'' if result.converged else ', not converged'}"
+    report(
+        "pagerank",
+        loaded,
+        result,
+        {"iterations": result.iterations, "converged": result.converged, "top": rows},
+        shown=[("iterations", iterations, BOLD)],
+        listing=Listing("highest values", ["vertex", "value"], lines),
+        values={"vertex": ids, "value": result.values},
+        out=out,
+        as_json=as_json,
+    )

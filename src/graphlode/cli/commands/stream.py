@@ -14,6 +14,7 @@ from graphlode.cli.load import load
 from graphlode.cli.numbers import count, duration
 from graphlode.cli.options import AsJson, Directed, File, Format, Threads, devices_of, threads_set
 from graphlode.cli.output import write_json
+from graphlode.cli.report import BOLD
 from graphlode.errors import InputError
 from graphlode.execute.run import Shares
 from graphlode.experiments.sliding import Sliding, in_order
@@ -159,7 +160,7 @@ def _cells(row: Row, names: list[str]) -> list[str]:
 
 
 def _summary(document: dict[str, Any]) -> None:
-    from graphlode.cli.screen import BOLD, Screen
+    from graphlode.cli.screen import Screen
 
     screen = Screen()
     graph, rows = document["graph"], document["slides"]

@@ -23,8 +23,9 @@ from graphlode.cli.options import (
     devices_of,
     threads_set,
 )
-from graphlode.cli.output import check_out, write_json, write_table
+from graphlode.cli.output import check_out
 from graphlode.cli.progress import progress_bar
+from graphlode.cli.report import BOLD, Listing, report
 from graphlode.errors import InputError
 from graphlode.graph.graph import Graph
 from graphlode.types import AnyArray
@@ -50,18 +51,26 @@ def triangles(
         with progress_bar("counting triangles", quiet=as_json) as progress:
             result = count_triangles(loaded.graph, by=by, devices=devices_of(device), progress=progress)
     columns = _columns(loaded.graph, result)
-    if out is not None:
-        write_table(out, columns)
-    document: dict[str, Any] = {"command": "triangles", "graph": loaded.facts(), "total": result.total}
+    told: dict[str, Any] = {"total": result.total}
+    listing = None
     if by is not None:
-        document |= {"by": by, "top": _largest(columns, DEFAULT_TOP if top is None else top)}
-    if out is not None:
-        document["out"] = str(out)
-    document["provenance"] = result.provenance.to_dict()
-    if as_json:
-        write_json(document)
-    else:
-        _show(document, result)
+        largest = _largest(columns, DEFAULT_TOP if top is None else top)
+        told |= {"by": by, "top": largest}
+        # Ids are names: no separators between their digits.
+        lines = [[*map(str, list(row.values())[:-1]), count(row["triangles"])] for row in largest]
+        listing = Listing(f"most triangles by {by}", list(columns), lines)
+    report(
+        "triangles",
+        loaded,
+        result,
+        told,
+        shown=[("triangles", count(result.total), BOLD)],
+        listing=listing,
+        values=columns,
+        out=out,
+        as_json=as_json,
+        done="counted in",
+    )
 
 
 def _columns(graph: Graph, result: TriangleCount) -> dict[str, AnyArray]:
@@ -78,24 +87,3 @@ def _largest(columns: dict[str, AnyArray], top: int) -> list[dict[str, int]]:
     """The rows with the most triangles, most first, ties in the order of the graph."""
     rows = np.argsort(-columns["triangles"], kind="stable")[:top].tolist()
     return [{name: int(column[row]) for name, column in columns.items()} for row in rows]
-
-
-def _show(document: dict[str, Any], result: TriangleCount) -> None:
-    from graphlode.cli.screen import BOLD, Screen, how
-
-    screen = Screen()
-    graph = document["graph"]
-    rows = [
-        ("vertices", count(graph["num_vertices"])),
-        ("edges", count(graph["num_edges"])),
-        ("triangles", count(result.total), BOLD),
-        ("counted in", how(result.provenance)),
-    ]
-    if "out" in document:
-        rows.append(("written to", document["out"]))
-    screen.facts(graph["name"], rows)
-    if document.get("top"):
-        names = list(document["top"][0])
-        # Ids are names: no separators between their digits.
-        lines = [[*map(str, list(row.values())[:-1]), count(row["triangles"])] for row in document["top"]]
-        screen.listing(f"most triangles by {document['by']}", names, lines)
