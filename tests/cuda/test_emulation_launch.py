@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import graphlode as gl
-from graphlode.cuda.emulation import build
+from graphlode.cuda.emulation import build, module
 from graphlode.cuda.emulation.device import EmulatedDevice
 from graphlode.errors import InputError, KernelFaultError
 from kernel_bench import Bench
@@ -138,3 +139,13 @@ def test_many_launches_do_not_leak(emulated: Bench) -> None:
     after_mappings, after_threads = counts()
     assert after_mappings <= mappings + 300  # at most one more runner with its 256 stacks, never 30
     assert after_threads <= threads
+
+
+def test_kernels_that_were_not_launched_for_a_while_give_their_stacks_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every kernel keeps stacks for its next launch, and the mappings of a process are limited."""
+    monkeypatch.setattr(module, "_MOST_KEPT", 2)
+    monkeypatch.setattr(module, "_kept", OrderedDict())
+    released = []
+    for name in ("a", "b", "a", "c", "d"):
+        module._keep_stacks(name, lambda name=name: released.append(name))  # type: ignore[misc]
+    assert released == ["b", "a"] and list(module._kept) == ["c", "d"]

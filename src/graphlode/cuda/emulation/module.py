@@ -7,8 +7,10 @@ an array of the wrong item size is an error here; on a GPU it would be a wrong a
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,11 @@ from graphlode.errors import DeviceMemoryError, InputError, KernelFaultError
 
 # Each may need two memory mappings for every thread of a block, and Linux gives a process about 65,000.
 _MOST_THREADS = 8
+
+# So many compiled kernels, those launched last, keep their stacks for the next launch: about a thousand mappings each.
+_MOST_KEPT = 16
+_kept: OrderedDict[str, Callable[[], Any]] = OrderedDict()
+_keeping = Lock()
 
 
 class _Request(ctypes.Structure):
@@ -49,6 +56,8 @@ class EmulatedModule:
         self._kernel = kernel
         self._device = device
         library = ctypes.CDLL(str(path))
+        self._path = str(path)
+        self._release = library.simt_release_stacks
         self._launchers = {entry: getattr(library, f"simt_launch_{entry}") for entry in kernel.entries}
         self._parameters = {entry: _parameters(library, entry) for entry in kernel.entries}
 
@@ -81,6 +90,7 @@ class EmulatedModule:
         request = _Request((ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block), shared_bytes, threads)
         report = _Report()
         code = self._launchers[entry](ctypes.byref(request), pointers, ctypes.byref(report))
+        _keep_stacks(self._path, self._release)
         if code < 0:
             raise DeviceMemoryError(f"{self._kernel}: no memory for the stacks of {np.prod(block)} threads per block")
         if code:
@@ -99,6 +109,16 @@ class EmulatedModule:
             _argument(f"{entry}, argument {position}", parameter, value)
             for position, (parameter, value) in enumerate(zip(parameters, args, strict=True))
         ]
+
+
+def _keep_stacks(path: str, release: Callable[[], Any]) -> None:
+    """The stacks of this kernel stay; those of the one that was launched longest ago go, if there are many."""
+    with _keeping:
+        _kept[path] = release
+        _kept.move_to_end(path)
+        left = [_kept.popitem(last=False)[1] for _ in range(len(_kept) - _MOST_KEPT)]
+    for release_old in left:
+        release_old()
 
 
 def _parameters(library: ctypes.CDLL, entry: str) -> list[_Parameter]:

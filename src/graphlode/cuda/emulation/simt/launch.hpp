@@ -32,6 +32,7 @@ struct parameter {
 
 // Stacks are costly to make, so the runners of finished launches wait here for the next one. Few of them: every
 // compiled kernel of the process has such a pool, and the number of memory mappings that a process may have is limited.
+// For the same reason module.py has the pools of kernels emptied that were not launched for a while.
 constexpr std::size_t kept_runners = 2;
 
 class runner_pool {
@@ -47,6 +48,11 @@ class runner_pool {
     runner->trim();
     const std::lock_guard lock(mutex_);
     if (idle_.size() < kept_runners) idle_.push_back(std::move(runner));
+  }
+
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    idle_.clear();
   }
 
  private:
@@ -142,6 +148,8 @@ template <class... Parameters>
 entry<Parameters...> entry_of(void (*)(Parameters...));
 
 }  // namespace simt
+
+extern "C" __attribute__((visibility("default"))) void simt_release_stacks() { simt::pool.clear(); }
 
 #define SIMT_ENTRY(KERNEL)                                                                                             \
   extern "C" __attribute__((visibility("default"))) int simt_launch_##KERNEL(                                          \
