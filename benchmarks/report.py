@@ -34,6 +34,7 @@ GROUPS = {
     "all_cliques": "Cliques of all sizes",
     "clique_lists": "Listing cliques",
     "maximal_cliques": "Maximal cliques",
+    "store": "Batches into and out of a store",
     "gpu": "A GPU against the cores beside it",
     "gpu_cliques": "Cliques on a GPU",
     "import": "Start-up",

@@ -18,6 +18,7 @@ from benchmarks.operations import (
     pagerank,
     read,
     startup,
+    store,
     triangles,
 )
 from benchmarks.setting import Setting
@@ -34,5 +35,6 @@ OPERATIONS: dict[str, Callable[[Case, Setting], Contest]] = {
     "pagerank": pagerank.contest,
     "read": read.contest,
     "startup": startup.contest,
+    "store": store.contest,
     "triangles": triangles.contest,
 }
