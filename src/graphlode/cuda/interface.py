@@ -57,7 +57,7 @@ class KernelDevice(Protocol):
 class Constants:
     """Arrays that calls have in common, the latest ones: small tables, each of which would be uploaded by every call."""
 
-    _MOST = 32
+    _MOST = 64
 
     def __init__(self, upload: Callable[[Any], Any]) -> None:
         self._upload = upload

@@ -220,7 +220,7 @@ class _Search:
             thresholds = [build_threshold(k, level) for level in range(k + 1)]
         else:
             thresholds = [float(level < options.build_level) for level in range(k + 1)]
-        self.thresholds = device.asarray(np.array(thresholds, np.float32))
+        self.thresholds = device.constant(("thresholds", *thresholds), lambda: np.array(thresholds, np.float32))
         self.at_once = options.at_once if options.dynamic and options.classes else 0
         fitting = [most for c, most in enumerate(CLASSES) if 4 * self._space_words(c) <= device.max_shared_bytes]
         self.most_per_warp = max(fitting)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from math import comb
 from typing import Any
 
@@ -86,13 +86,16 @@ def plan_tasks(
     More than `most_per_warp` candidates are for a block. `one_class`: all others go to this class; `by_root`: the class
     of an edge is that of its root.
     """
-    parts, capacities = _layout(
-        roots.row_counts.tobytes(), k, most_per_warp, one_class, by_root, CLIQUES_PER_PART if split else 0
-    )
-    begins = np.append(0, capacities.cumsum())
+    rules = (roots.key, k, most_per_warp, one_class, by_root, CLIQUES_PER_PART if split else 0)
+    parts, capacities, begins = _layout(*rules)
     tasks = device.empty((max(1, int(begins[-1])), TASK_BYTES // 8), np.int64)
     work = device.zeros(WORK_WORDS, np.int64)
-    plan = TaskPlan(tasks, device.asarray(begins[:-1]), device.asarray(parts), work, capacities)
+    if roots.whole:
+        class_begins = device.constant(("class begins", *rules), lambda: begins[:-1])
+        parts_there = device.constant(("parts", *rules), lambda: parts)
+    else:
+        class_begins, parts_there = device.asarray(begins[:-1]), device.asarray(parts)
+    plan = TaskPlan(tasks, class_begins, parts_there, work, capacities)
     slots = rows.batch.end - rows.batch.begin
     grid, block = launch_shape(device, slots, per_block=8)
     scalars = (
@@ -109,11 +112,14 @@ def tasks_memory(shape: Any) -> int:
     return TASK_BYTES * (int(shape["num_edges"]) + _MOST_TASKS)
 
 
-@cache
+@lru_cache(maxsize=64)
 def _layout(
     row_counts: bytes, k: int, most_per_warp: int, one_class: int, by_root: bool, cliques_per_part: int
-) -> tuple[Any, Int64Array]:
-    """Parts by number of candidates, and how many tasks each class may get; fewer parts if they would be too many."""
+) -> tuple[Any, Int64Array, Int64Array]:
+    """Parts by number of candidates, how many tasks each class may get, and where classes begin if all get so many.
+
+    There are fewer parts if they would be too many.
+    """
     counts = np.frombuffer(row_counts, np.int64)
     exactly = counts[:-1] - counts[1:]  # rows of each length
     longest = len(exactly) - 1
@@ -127,7 +133,7 @@ def _layout(
             parts = np.ones(longest + 1, np.int32)
         capacities = _capacities(exactly, np.where(fits, parts, 0), k, most_per_warp, one_class, by_root)
         if not cliques_per_part or int(capacities.sum()) <= _MOST_TASKS or int(parts.max()) == 1:
-            return parts, capacities
+            return parts, capacities, np.append(0, capacities.cumsum())
         cliques_per_part *= 4
 
 

@@ -23,7 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,10 +51,16 @@ class CliqueRoots:
     roots: Any  # on the device
     row_counts: Int64Array  # row_counts[d]: slots with at least d neighbors, for d = 0 .. longest + 1
     num_roots: int  # slots that are long enough to be searched; `roots` may hold more
+    whole: bool = False  # whether these are all rows of a view: what depends on them alone stays on the device
 
     @property
     def longest(self) -> int:
         return len(self.row_counts) - 2
+
+    @cached_property
+    def key(self) -> bytes:
+        """Tells row counts apart."""
+        return self.row_counts.tobytes()
 
     def longest_in(self, batch: Task) -> int:
         """Neighbors of the first slot of a batch."""
@@ -80,7 +87,7 @@ def select_roots(device: KernelDevice, view: Mapping[str, Any], task: Task, *, s
         return CliqueRoots(view["roots"], np.zeros(2, np.int64), 0)
     enough = int(row_counts[shortest])
     if task.begin == 0 and task.end == len(view["neighbors"]):
-        return CliqueRoots(view["roots"], row_counts, enough)
+        return CliqueRoots(view["roots"], row_counts, enough, whole=True)
     offsets, roots = view["offsets"], view["roots"][:enough]
     touched = (offsets[roots] < task.end) & (offsets[roots + 1] > task.begin)
     roots = roots[touched]
@@ -92,7 +99,11 @@ def select_roots(device: KernelDevice, view: Mapping[str, Any], task: Task, *, s
 def batches(roots: CliqueRoots, most_words: int = 0) -> Iterator[Task]:
     """Ranges of slots whose matrices fit the slab, heaviest first."""
     limit = most_words or SLAB_WORDS
-    words, begins = _matrix_words(roots.longest), _begins(roots)
+    words, begins, total = _layout(roots.key)
+    if total <= limit:
+        if roots.num_roots:
+            yield Task(0, roots.num_roots)
+        return
     slot = 0
     while slot < roots.num_roots:
         degree = int(np.searchsorted(-roots.row_counts, -slot)) - 1
@@ -110,12 +121,12 @@ def batches(roots: CliqueRoots, most_words: int = 0) -> Iterator[Task]:
 def build_rows(device: KernelDevice, view: Mapping[str, Any], roots: CliqueRoots, batch: Task) -> CliqueRows:
     """The matrices of the slots of a batch. Returns before they are there: launch what reads them on the same stream."""
     offsets, neighbors = view["offsets"], view["neighbors"]
-    words, begins = _matrix_words(roots.longest), _begins(roots)
+    words, begins, _ = _layout(roots.key)
     degree = roots.longest_in(batch)
     start = _begin_of(roots, words, begins, batch.begin, degree)
     last_degree = int(np.searchsorted(-roots.row_counts, -(batch.end - 1))) - 1
     size = _begin_of(roots, words, begins, batch.end, last_degree) - start
-    shifts = device.asarray(begins - roots.row_counts[1:] * words - start)
+    shifts = _shifts(device, roots, start)
     slab = device.empty(max(1, size), np.uint32)
     work = device.zeros(_WORK_WORDS, np.int64)
     arguments = (offsets, neighbors, roots.roots, shifts, slab)
@@ -151,18 +162,32 @@ def rows_memory(shape: Mapping[str, int]) -> int:
     return 4 * min(SLAB_WORDS, edges * -(-longest // 32))
 
 
-def _matrix_words(longest: int) -> Int64Array:
-    """Words of the matrix of a root, by its number of neighbors."""
-    degrees = np.arange(longest + 1, dtype=np.int64)
-    return degrees * ((degrees + 31) // 32)
+class _Layout(NamedTuple):
+    """How matrices lie back to back if all slots are in one slab."""
+
+    words: Int64Array  # of the matrix of a root, by its number of neighbors
+    begins: Int64Array  # by number of neighbors, the word at which slots with so many begin
+    total: int
 
 
-def _begins(roots: CliqueRoots) -> Int64Array:
-    """By length, the word at which the slots of that length begin if all slots lie back to back."""
-    exactly = roots.row_counts[:-1] - roots.row_counts[1:]
-    words = exactly * _matrix_words(roots.longest)
-    begins: Int64Array = words[::-1].cumsum()[::-1] - words
-    return begins
+@lru_cache(maxsize=64)
+def _layout(row_counts: bytes) -> _Layout:
+    counts = np.frombuffer(row_counts, np.int64)
+    exactly = counts[:-1] - counts[1:]
+    degrees = np.arange(exactly.size)
+    words = degrees * ((degrees + 31) // 32)
+    ends = (exactly * words)[::-1].cumsum()[::-1]
+    return _Layout(words, ends - exactly * words, int(ends[0]))
+
+
+def _shifts(device: KernelDevice, roots: CliqueRoots, start: int) -> Any:
+    """By number of neighbors, what takes a slot times its words to its place in the slab."""
+
+    def make() -> Int64Array:
+        words, begins, _ = _layout(roots.key)
+        return begins - roots.row_counts[1:] * words - start
+
+    return device.constant(("slab shifts", roots.key, start), make) if roots.whole else device.asarray(make())
 
 
 def _begin_of(roots: CliqueRoots, words: Int64Array, begins: Int64Array, slot: int, degree: int) -> int:
