@@ -95,20 +95,21 @@ def _show(mined: Sequence[Mined], stream: Sequence[Step], scale: int, plots: Seq
         for each in mined
     ]
     screen.listing("Real graphs: triangles and cores", columns, rows, words=1)
-    columns = ["batch", "edges arrived", "distinct", "triangles", "build", "count", "edges handled"]
+    columns = ["batch", "updates", "edges", "triangles", "largest component", "update", "mine", "updates"]
     rows = [
         [
             count(step.batch),
-            count(step.arrived),
+            count(step.updates),
             count(step.num_edges),
             count(step.triangles),
-            duration(step.build_seconds),
-            duration(step.count_seconds),
-            rate(step.edges_per_second),
+            count(step.largest_component),
+            duration(step.update_seconds),
+            duration(step.mine_seconds),
+            rate(step.updates_per_second),
         ]
         for step in stream
     ]
-    title = f"A stream of edges (R-MAT, {count(2**scale)} vertices): exact triangles after every batch"
+    title = f"A stream of edges (R-MAT, {count(2**scale)} vertices): exact answers after every batch"
     screen.listing(title, columns, rows)
     for path in plots:
         screen.line(f"plot written to {path}")

@@ -91,16 +91,16 @@ def _cores(mined: Mined) -> Any:
 
 
 def _stream(stream: Sequence[Step]) -> Any:
-    """Triangles found so far, and how fast edges were turned into that answer."""
+    """Triangles after every batch, and how fast the store took the batches."""
     figure, (above, below) = _figure("A stream of edges: exact triangles after every batch", panels=2)
-    arrived = [step.arrived / 1e6 for step in stream]
-    above.plot(arrived, [step.triangles / 1e6 for step in stream], color=_BLUE, marker="o", markersize=4)
+    batches = [step.batch for step in stream]
+    above.plot(batches, [step.triangles / 1e6 for step in stream], color=_BLUE, marker="o", markersize=4)
     above.set_ylabel("triangles (million)")
     above.set_ylim(bottom=0)
-    below.plot(arrived, [step.edges_per_second / 1e6 for step in stream], color=_ORANGE, marker="o", markersize=4)
-    below.set_ylabel("edges handled\n(million per second)")
+    below.plot(batches, [step.updates_per_second / 1e6 for step in stream], color=_ORANGE, marker="o", markersize=4)
+    below.set_ylabel("edges in and out of the store\n(million per second)")
     below.set_ylim(bottom=0)
-    below.set_xlabel("edges arrived (million)")
+    below.set_xlabel("batch; from the second half on, old edges leave")
     figure.align_ylabels()
     return figure
 

@@ -1,6 +1,6 @@
-"""Edges that arrive in batches, with the triangles counted exactly after each batch.
+"""Edges that arrive at a store in batches, with exact answers about the graph after each of them.
 
-A batch extends the list of edges, and the graph of the longer list is built anew.
+From the second half on, every batch also takes away the edges of an old one.
 """
 
 from __future__ import annotations
@@ -9,10 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
 
+import numpy as np
+
+from graphlode.analytics.components import connected_components
 from graphlode.analytics.triangles import count_triangles
 from graphlode.execute.devices import Devices
 from graphlode.generate import rmat_edges
-from graphlode.graph.build import from_edges
+from graphlode.graph.batch import Batch
+from graphlode.graph.dynamic import DynamicGraph
+from graphlode.types import VertexArray
 
 EDGE_FACTOR = 16
 
@@ -22,26 +27,40 @@ class Step:
     """The state after one batch."""
 
     batch: int
-    arrived: int  # edges so far, as they came
-    num_edges: int  # edges so far, each once
+    updates: int  # edges of the batch that came or left, as they were drawn
+    num_edges: int
     triangles: int
-    build_seconds: float
-    count_seconds: float
+    largest_component: int  # vertices in it
+    update_seconds: float
+    mine_seconds: float
 
     @property
-    def edges_per_second(self) -> float:
-        """Edges of the graph handled per second, from arrays to the exact answer."""
-        return self.arrived / (self.build_seconds + self.count_seconds)
+    def updates_per_second(self) -> float:
+        return self.updates / self.update_seconds
 
 
 def steps(scale: int, batches: int, *, seed: int, devices: Devices) -> Iterator[Step]:
     """Draw the edges of a recursive matrix graph and let them arrive in `batches` batches of equal size."""
     src, dst = rmat_edges(scale, EDGE_FACTOR, seed=seed)
-    for batch in range(1, batches + 1):
-        arrived = src.size * batch // batches
-        started = perf_counter()
-        graph = from_edges(src[:arrived], dst[:arrived], num_vertices=2**scale)
-        built = perf_counter()
-        triangles = count_triangles(graph, devices=devices).total
-        ended = perf_counter()
-        yield Step(batch, arrived, graph.num_edges, triangles, built - started, ended - built)
+    bounds = [src.size * batch // batches for batch in range(batches + 1)]
+    with DynamicGraph(num_vertices=2**scale, devices=devices) as store:
+        for batch in range(1, batches + 1):
+            updates = Batch(src[bounds[batch - 1] : bounds[batch]], dst[bounds[batch - 1] : bounds[batch]])
+            leaving = batch - 1 - (batches + 1) // 2
+            if leaving >= 0:
+                updates = _and_delete(updates, slice(bounds[leaving], bounds[leaving + 1]), src, dst)
+            started = perf_counter()
+            store.apply(updates)
+            updated = perf_counter()
+            graph = store.snapshot()
+            triangles = count_triangles(graph, devices=devices).total
+            components = connected_components(graph, devices=devices)
+            ended = perf_counter()
+            largest = int(components.sizes.max())
+            yield Step(batch, len(updates), store.num_edges, triangles, largest, updated - started, ended - updated)
+
+
+def _and_delete(arriving: Batch, old: slice, src: VertexArray, dst: VertexArray) -> Batch:
+    """The batch, with edges that leave; what leaves and arrives at once stays."""
+    tails, heads = np.concatenate([src[old], arriving.src]), np.concatenate([dst[old], arriving.dst])
+    return Batch(tails, heads, delete=np.arange(tails.size) < src[old].size)
