@@ -100,6 +100,7 @@ def _stream(stream: Sequence[Step]) -> Any:
     below.plot(batches, [step.updates_per_second / 1e6 for step in stream], color=_ORANGE, marker="o", markersize=4)
     below.set_ylabel("edges in and out of the store\n(million per second)")
     below.set_ylim(bottom=0)
+    below.xaxis.get_major_locator().set_params(integer=True)
     below.set_xlabel("batch; from the second half on, old edges leave")
     figure.align_ylabels()
     return figure
