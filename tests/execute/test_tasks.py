@@ -69,13 +69,29 @@ def test_a_device_without_a_share_still_steals() -> None:
 def test_runs_get_shorter_towards_the_end() -> None:
     queue = TaskQueue(cut_evenly(10_240), ShareTable([1]), Control(), steal=False)
     sizes = [task.end - task.begin for task in queue.tasks(0)]
-    assert sizes[0] == 2560 and sizes == sorted(sizes, reverse=True) and sizes[-1] == 10
+    assert sizes[0] == 5120 and sizes == sorted(sizes, reverse=True) and sizes[-1] == 10
 
 
 def test_a_device_of_unknown_speed_begins_with_a_few_slots() -> None:
     queue = TaskQueue(cut_evenly(10_240), ShareTable([1, 1]), Control(), steal=True)
-    first, second, *rest = [task.end - task.begin for task in queue.tasks(0)]
-    assert first == 160 and second > first and rest[-1] == 10
+    first, second, *_ = [task.end - task.begin for task in queue.tasks(0)]
+    assert first == 160 and second > first
+
+
+def test_devices_that_are_alike_begin_with_half_of_their_shares() -> None:
+    queue = TaskQueue(cut_evenly(10_240), ShareTable([1, 1]), Control(), steal=True, alike=True)
+    assert next(queue.tasks(0)) == Task(0, 2560)
+
+
+def test_a_run_is_worth_its_launch() -> None:
+    """At 100 microseconds a slot, no run but the last is shorter than three milliseconds; the end is stolen, too."""
+    now = 0.0
+    queue = TaskQueue(cut_evenly(1024), ShareTable([1, 1]), Control(), steal=True, alike=True, clock=lambda: now)
+    sizes = []
+    for task in queue.tasks(0):
+        sizes.append(task.end - task.begin)
+        now += 1e-4 * sizes[-1]
+    assert sum(sizes) == 1024 and min(sizes[:-1]) >= 30 and len(sizes) < 16
 
 
 def test_runs_follow_the_rates_that_were_seen() -> None:

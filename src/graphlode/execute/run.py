@@ -158,7 +158,8 @@ def _run_shared(
     viewed = perf_counter()
     num_units = operation.num_units(views[0])
     cuts = _cuts(operation, devices[0], snapshot, views[0], num_units)
-    queue = TaskQueue(cuts, _table(operation, devices, shares), control, steal=shares == "auto")
+    alike = len({(device.backend, device.speed) for device in devices}) == 1
+    queue = TaskQueue(cuts, _table(operation, devices, shares), control, steal=shares == "auto", alike=alike)
     busy = [0.0] * len(devices)
 
     def work(i: int) -> Any:

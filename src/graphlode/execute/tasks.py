@@ -1,13 +1,14 @@
 """Handing out tasks: pieces of a range of units, in the share table's proportions, stolen when a device is idle.
 
 The range is cut into one piece per slot. A device takes its own slots in runs that get shorter towards the end. With
-`steal` the shares are only where it begins: each device first takes a few slots, then runs in proportion to how fast it
-proves to be, and one that has none left takes from the one that has most. Every unit is handed out exactly once.
+`steal` the shares are only where it begins: each device first takes a few slots, or many if all are alike, then runs in
+proportion to how fast it proves to be, and one that has none left takes from the one that has most. Every unit is
+handed out exactly once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Lock
 from time import perf_counter
 
@@ -17,7 +18,8 @@ from graphlode.control import Control
 from graphlode.execute.shares import NUM_SLOTS, ShareTable
 from graphlode.types import Int64Array, Task
 
-_RUNS = 4  # a device takes this part of what it has left, or could do of what all have left, at a time
+_RUNS = 2  # a device takes this part of what it has left, or could do of what all have left, at a time
+_SHORTEST_RUN = 0.003  # seconds: beginning a run takes a third of that on a GPU
 _PROBE = 16  # slots that a device takes before its rate is known: a slow one must not keep the others waiting
 
 
@@ -35,11 +37,23 @@ def cut_by_work(cumulative: Int64Array) -> Int64Array:
 
 
 class TaskQueue:
-    def __init__(self, cuts: Int64Array, table: ShareTable, control: Control, *, steal: bool) -> None:
+    def __init__(
+        self,
+        cuts: Int64Array,
+        table: ShareTable,
+        control: Control,
+        *,
+        steal: bool,
+        alike: bool = False,
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        """`alike`: the shares are what the devices are worth, as far as anybody knows; none has to be tried first."""
         self._cuts = cuts
         self._left: list[list[int]] = [table.slots(device).tolist() for device in range(len(table.weights))]
         self._control = control
         self._steal = steal
+        self._probe = NUM_SLOTS if alike else _PROBE
+        self._clock = clock
         self._lock = Lock()
         self.units_done = [0] * len(self._left)
         self.slots_done = [0] * len(self._left)
@@ -53,11 +67,11 @@ class TaskQueue:
                 slots = self._take(device)
             if not slots:
                 return
-            started = perf_counter()
+            started = self._clock()
             for task in self._ranges(slots):
                 yield task
                 self.units_done[device] += task.end - task.begin
-            self._busy[device] += perf_counter() - started
+            self._busy[device] += self._clock() - started
             self.slots_done[device] += len(slots)
 
     def _take(self, device: int) -> list[int]:
@@ -65,8 +79,11 @@ class TaskQueue:
         mine = self._left[device]
         if not mine and self._steal:
             mine = max(self._left, key=len)
-        taken = mine[:count]
-        del mine[:count]
+            taken = mine[-count:]  # the owner goes on in front
+            del mine[-count:]
+        else:
+            taken = mine[:count]
+            del mine[:count]
         return taken
 
     def _run_length(self, device: int) -> int:
@@ -74,12 +91,12 @@ class TaskQueue:
         own = -(-len(self._left[device]) // _RUNS)
         if not self._steal:
             return own
-        rates = [done / busy for done, busy in zip(self.slots_done, self._busy, strict=True) if done]
         if not self.slots_done[device]:
-            return max(1, min(own, _PROBE))
+            return max(1, min(own, self._probe))
+        rates = [done / busy for done, busy in zip(self.slots_done, self._busy, strict=True) if done]
         everyone = sum(rates) * len(self._left) / len(rates)  # who has finished nothing yet is taken for average
-        part = self.slots_done[device] / self._busy[device] / everyone
-        return max(1, int(sum(map(len, self._left)) * part / _RUNS))
+        mine = self.slots_done[device] / self._busy[device]
+        return max(1, int(sum(map(len, self._left)) * mine / everyone / _RUNS), round(mine * _SHORTEST_RUN))
 
     def _ranges(self, slots: list[int]) -> Iterator[Task]:
         """Neighbouring slots as one range; empty pieces are left out."""

@@ -86,12 +86,17 @@ def legend(figure: Any, looks: Mapping[str, Look], *, columns: int = 4, patches:
 
 def seconds_axis(axis: Any) -> None:
     """Logarithmic seconds, told in the unit that suits each tick."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    def between(value: float, _: object) -> str:
+        """A number between two powers of ten, where the axis may show neither of them."""
+        low, high = axis.get_ylim()
+        return time_text(value) if high < 10 * low else ""
 
     axis.set_yscale("log")
     axis.yaxis.set_major_locator(LogLocator(numticks=7))
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: time_text(value)))
-    axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.yaxis.set_minor_formatter(FuncFormatter(between))
 
 
 def plain_logarithmic(axis: Any) -> None:

@@ -53,7 +53,8 @@ def _queue_seconds(times: FloatArray, devices: int, parallelism: float, launch: 
     if devices == 1:
         return _run_seconds(times, parallelism, launch)
     cuts: Int64Array = np.arange(NUM_SLOTS + 1, dtype=np.int64) * times.size // NUM_SLOTS
-    queue = TaskQueue(cuts, ShareTable([1.0] * devices), Control(), steal=True)
+    clock = 0.0
+    queue = TaskQueue(cuts, ShareTable([1.0] * devices), Control(), steal=True, alike=True, clock=lambda: clock)
     takers = [queue.tasks(i) for i in range(devices)]
     free = [(0.0, i) for i in range(devices)]
     latest = 0.0
