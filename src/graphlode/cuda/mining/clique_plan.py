@@ -32,7 +32,7 @@ LONGEST_ROW = 2**16 - 1
 
 # A part is to have so many cliques, and so many for each cell of the matrix that it may have to build.
 CLIQUES_PER_PART = 1 << 18
-CLIQUES_PER_CELL = 64
+CLIQUES_PER_CELL = 256
 _MOST_TASKS = 1 << 25
 _SLICE_SECONDS = 0.2
 
