@@ -33,8 +33,9 @@ format: install-dev
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(NATIVE)
 
-stub: install-dev  ## write the extension's type stub anew; a test compares it with the binary
+stub: install-dev  ## write the extensions' type stubs anew; a test compares them with the binaries
 	$(BIN)/python -m nanobind.stubgen -q --exclude-values -m graphlode.cpu._native -o src/graphlode/cpu/_native.pyi
+	$(BIN)/python -m nanobind.stubgen -q --exclude-values -m graphlode.cuda._driver -o src/graphlode/cuda/_driver.pyi
 
 gpu-test:  ## every test that needs a CUDA device, then the kernels under the memory and race checkers
 	$(GPU_PYTHON) -m pip install -q --no-build-isolation --no-deps .

@@ -62,6 +62,7 @@ def test_nothing_prints_and_imports_are_in_their_place(path: Path) -> None:
         for name in _imported(node):
             assert not name.startswith("cupy") or parts[0] == "cuda", f"line {node.lineno}: {name}"
             assert not name.endswith("_native") or parts[0] == "cpu", f"line {node.lineno}: {name}"
+            assert not name.endswith("_driver") or parts[0] == "cuda", f"line {node.lineno}: {name}"
 
 
 def _imported(node: ast.AST) -> Iterator[str]:

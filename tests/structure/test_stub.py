@@ -1,4 +1,4 @@
-"""The extension's committed type stub is what the extension says of itself."""
+"""The committed type stub of an extension is what the extension says of itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-STUB = Path(__file__).parents[2] / "src/graphlode/cpu/_native.pyi"
+SOURCES = Path(__file__).parents[2] / "src"
 WRITTEN_WITH = "3.1.0"
 
 
@@ -20,9 +20,10 @@ def nanobind_version() -> str:
         return "not installed"
 
 
-@pytest.mark.skipif(nanobind_version() != WRITTEN_WITH, reason=f"the stub is written by nanobind {WRITTEN_WITH}")
-def test_the_stub_matches_the_binary(tmp_path: Path) -> None:
-    fresh = tmp_path / "_native.pyi"
-    command = [sys.executable, "-m", "nanobind.stubgen", "-q", "--exclude-values", "-m", "graphlode.cpu._native"]
+@pytest.mark.skipif(nanobind_version() != WRITTEN_WITH, reason=f"the stubs are written by nanobind {WRITTEN_WITH}")
+@pytest.mark.parametrize("module", ["graphlode.cpu._native", "graphlode.cuda._driver"])
+def test_the_stub_matches_the_binary(module: str, tmp_path: Path) -> None:
+    fresh, stub = tmp_path / "fresh.pyi", SOURCES / f"{module.replace('.', '/')}.pyi"
+    command = [sys.executable, "-m", "nanobind.stubgen", "-q", "--exclude-values", "-m", module]
     subprocess.run([*command, "-o", str(fresh)], check=True, capture_output=True, timeout=120)
-    assert fresh.read_text("utf-8") == STUB.read_text("utf-8"), "run `make stub`"
+    assert fresh.read_text("utf-8") == stub.read_text("utf-8"), "run `make stub`"

@@ -3,28 +3,36 @@
 CuPy is imported when a device is made, never before: importing graphlode must not need it. Device objects of the same
 GPU share what they hold, each on its own stream; drivers return only when their work is done, so what one has made is
 complete before another can see it.
+
+Launches, and arrays on their way to the GPU and back, do not go through CuPy but through the extension `_driver`, in
+microseconds. All of a device may be used from any thread: what threads do is put in order by its one stream.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
 from importlib.util import find_spec
-from threading import local
-from typing import Any
+from threading import RLock, get_ident
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphlode.cuda.compiler import NVRTC_OPTIONS, KernelSource, Specialisation
-from graphlode.cuda.interface import Constants, check_launch, raise_fault
-from graphlode.errors import DeviceMemoryError, DeviceUnavailableError, InputError, KernelFaultError
+from graphlode.config import settings
+from graphlode.cuda.compiler import KernelSource
+from graphlode.cuda.interface import Constants, raise_fault
+from graphlode.errors import DeviceMemoryError, DeviceUnavailableError, KernelFaultError
 from graphlode.types import AnyArray, Memory
 from graphlode.worker import Worker
 
-# Above this, dynamic shared memory must be asked for per kernel.
-_PLAIN_SHARED_BYTES = 48 * 1024
+if TYPE_CHECKING:
+    from graphlode.cuda.launcher import CudaModule
+
+_LARGE_BYTES = 4 << 20  # from here on, several threads move an array
+_MOST_MOVERS = 6  # of them: they then fill memory about as fast as the bus empties it
+_PLAIN_KINDS = "biuf"  # of dtypes whose bytes mean the same to CuPy
 
 
 def available_cuda_devices() -> list[str]:
@@ -68,17 +76,21 @@ class CudaDevice:
 
     def __init__(self, ordinal: int = 0) -> None:
         self.xp = _import_cupy(ordinal)
+        from graphlode.cuda import _driver
+
         self.name = self.space = f"cuda:{ordinal}"
         self._device = self.xp.cuda.Device(ordinal)
         with self._device:
-            self._stream = self.xp.cuda.Stream(non_blocking=True)
+            self.stream = self.xp.cuda.Stream(non_blocking=True)
+            self.queue = _driver.Queue(self.name, self.stream)
             attributes = self._device.attributes
         self.num_multiprocessors = int(attributes["MultiProcessorCount"])
-        self.max_shared_bytes = int(attributes.get("MaxSharedMemoryPerBlockOptin", _PLAIN_SHARED_BYTES))
+        self.max_shared_bytes = int(attributes.get("MaxSharedMemoryPerBlockOptin", 48 * 1024))
         self._worker = Worker(self.name)
-        self._inside = local()
-        self._modules: dict[Specialisation, CudaModule] = {}
+        self._current = _Current(self)
+        self._modules: dict[Hashable, CudaModule] = {}
         self._constants = Constants(self.asarray)
+        self._sharing = RLock()
 
     @property
     def speed(self) -> float:
@@ -104,7 +116,7 @@ class CudaDevice:
 
     def memory(self) -> Memory:
         """What CuPy's pool keeps for later is free to us."""
-        with self.current():
+        with self._current:
             free, total = self._device.mem_info
             return Memory(total=int(total), free=int(free) + int(self.xp.get_default_memory_pool().free_bytes()))
 
@@ -112,54 +124,69 @@ class CudaDevice:
         return {name: self.asarray(array) for name, array in arrays.items()}
 
     def get(self, array: Any) -> AnyArray:
-        with self.current():
-            found: AnyArray = self.xp.asnumpy(array, stream=self._stream)
-            return found
+        if type(array) is not self.xp.ndarray or not array.flags.c_contiguous:
+            with self._current:
+                array = self.xp.ascontiguousarray(array)
+        found: AnyArray = np.empty(array.shape, array.dtype)
+        if array.nbytes:
+            self.queue.fetch(found, array.data.ptr, _movers(array.nbytes))
+        return found
 
     def get_pinned(self, array: Any) -> AnyArray:
         """As `get`, at the full speed of the bus, into page-locked memory that goes back to CuPy's pool with the array."""
-        with self.current():
+        with self._current:
             memory = self.xp.cuda.alloc_pinned_memory(array.nbytes)
             found: AnyArray = np.frombuffer(memory, array.dtype, array.size).reshape(array.shape)
-            self.xp.asnumpy(array, stream=self._stream, out=found)
-            self._stream.synchronize()
+            self.xp.asnumpy(array, stream=self.stream, out=found)
+            self.stream.synchronize()
             return found
 
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
         def on_device() -> Any:
-            with self.current():
+            with self._current:
                 return work()
 
         return self._worker.submit(on_device)
 
-    def nearby(self) -> None:
-        """Streams and memory belong to the worker."""
+    def nearby(self) -> CudaDevice:
+        """The device itself: its stream puts the work of all threads in order. Drivers run inside of `current()`."""
+        return self
 
     def synchronize(self) -> None:
-        with self.current():
-            self._stream.synchronize()
+        self.queue.synchronize()
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
-        with self.current():
+        with self._current:
             return self.xp.zeros(shape, dtype)
 
     def empty(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
-        with self.current():
+        with self._current:
             return self.xp.empty(shape, dtype)
 
     def asarray(self, array: Any) -> Any:
-        with self.current():
-            return self.xp.ascontiguousarray(self.xp.asarray(array))
+        if type(array) is not np.ndarray or array.ndim == 0 or not _is_plain(array.dtype):
+            with self._current:
+                return self.xp.ascontiguousarray(self.xp.asarray(array))
+        array = np.ascontiguousarray(array)
+        with self._current:
+            made = self.xp.ndarray(array.shape, array.dtype)
+        if array.nbytes:
+            self.queue.send(made.data.ptr, array, _movers(array.nbytes))
+        return made
 
     def constant(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        return self._constants.get(key, make)
+        with self._sharing:
+            return self._constants.get(key, make)
 
     def load(self, source: KernelSource, **defines: str) -> CudaModule:
-        kernel = source.specialise(**defines)
-        if kernel not in self._modules:
-            with self.current():
-                self._modules[kernel] = CudaModule(kernel, self)
-        return self._modules[kernel]
+        key = (id(source), *defines.items())  # the source lives as long as the module, and hashing it takes longer
+        found = self._modules.get(key)
+        if found is None:
+            from graphlode.cuda.launcher import CudaModule
+
+            with self._current:
+                found = self._modules[key] = CudaModule(source.specialise(**defines), self)
+        return found
 
     def status(self) -> Any:
         return self.zeros(2, np.int64)
@@ -167,52 +194,58 @@ class CudaDevice:
     def raise_status(self, status: Any, operation: str) -> None:
         raise_fault(self.get(status), operation, self.name)
 
-    @contextmanager
-    def current(self) -> Iterator[None]:
-        """Makes this GPU and stream current, and turns CuPy's errors into graphlode's."""
-        if getattr(self._inside, "already", False):  # a driver on the worker, many times per operation
-            yield
-            return
-        cuda = self.xp.cuda
-        try:
-            with self._device, self._stream:
-                self._inside.already = True
-                try:
-                    yield
-                finally:
-                    self._inside.already = False
-        except cuda.memory.OutOfMemoryError as error:
-            free, total = self._device.mem_info
+    def current(self) -> _Current:
+        """Makes this GPU and stream current on the calling thread, and turns CuPy's errors into graphlode's."""
+        return self._current
+
+
+def _movers(nbytes: int) -> int:
+    return 1 if nbytes < _LARGE_BYTES else min(settings().threads, _MOST_MOVERS)
+
+
+def _is_plain(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in _PLAIN_KINDS and dtype.isnative
+
+
+class _Current:
+    """Entered by many threads, and many times by each: only the first time on a thread has something to do."""
+
+    def __init__(self, device: CudaDevice) -> None:
+        self._name = device.name
+        self._gpu = device._device
+        self._stream = device.stream
+        self._cuda = device.xp.cuda
+        self._depths: dict[int, int] = {}  # by thread: quicker than a threading.local
+
+    def __enter__(self) -> None:
+        thread = get_ident()
+        depth = self._depths.get(thread, 0)
+        if depth == 0:
+            self._gpu.__enter__()
+            self._stream.__enter__()
+        self._depths[thread] = depth + 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        thread = get_ident()
+        depth = self._depths[thread] - 1
+        if depth:
+            self._depths[thread] = depth
+        else:
+            del self._depths[thread]
+            self._stream.__exit__(kind, error, trace)
+            self._gpu.__exit__(kind, error, trace)
+        if error is not None:
+            self._translate(error)
+
+    def _translate(self, error: BaseException) -> None:
+        cuda = self._cuda
+        if isinstance(error, cuda.memory.OutOfMemoryError):
+            free, total = self._gpu.mem_info
             raise DeviceMemoryError(
-                f"{self.name}: {error} {free} of {total} bytes are free; more devices or devices='cpu' would need less here"
+                f"{self._name}: {error} {free} of {total} bytes are free; "
+                "more devices or devices='cpu' would need less here"
             ) from error
-        except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
-            raise KernelFaultError(f"{self.name}: {error}") from error
-
-
-class CudaModule:
-    """A specialisation compiled by NVRTC through CuPy, which keeps what it built on disk."""
-
-    def __init__(self, kernel: Specialisation, device: CudaDevice) -> None:
-        self.device = device
-        self._stem = kernel.stem
-        module = device.xp.RawModule(code=kernel.text, options=NVRTC_OPTIONS, backend="nvrtc")
-        try:
-            self._functions = {entry: module.get_function(entry) for entry in kernel.entries}
-        except device.xp.cuda.compiler.CompileException as error:
-            raise kernel.build_error(device.architecture, str(error)) from None
-
-    def launch(self, entry: str, grid: int, block: int, args: Sequence[Any], shared_bytes: int = 0) -> None:
-        check_launch(self.device, entry, grid, block, shared_bytes)
-        if entry not in self._functions:
-            raise InputError(f"{self._stem} has the kernels {', '.join(self._functions)}, not {entry}")
-        function = self._functions[entry]
-        if shared_bytes > _PLAIN_SHARED_BYTES and function.max_dynamic_shared_size_bytes < shared_bytes:
-            function.max_dynamic_shared_size_bytes = shared_bytes
-        for position, value in enumerate(args):
-            if not isinstance(value, (self.device.xp.ndarray, np.generic)):
-                raise InputError(
-                    f"{entry}, argument {position}: expected an array of the device or a numpy scalar, "
-                    f"got {type(value).__name__}"
-                )
-        function((grid,), (block,), tuple(args), shared_mem=shared_bytes)
+        if isinstance(error, (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError)):
+            raise KernelFaultError(f"{self._name}: {error}") from error

@@ -1,19 +1,25 @@
 """What a driver beside a kernel may ask of its device, real or emulated, and the arithmetic both share.
 
-A driver runs on the device's worker thread, which has the right GPU and stream current. It returns only when its work
-is done: what it leaves behind may then be used from any other stream.
+A driver runs on the device's worker thread, which has the right GPU and stream current, or inside of `current()` on
+another thread. It returns only when its work is done: what it leaves behind may then be used from any other stream.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Protocol
+from contextlib import AbstractContextManager
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
 from graphlode.cuda.compiler import KernelSource
 from graphlode.errors import InputError, KernelFaultError
+from graphlode.types import Memory
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 WARP = 32
 
@@ -29,6 +35,45 @@ class KernelModule(Protocol):
 
     def launch(self, entry: str, grid: int, block: int, args: Sequence[Any], shared_bytes: int = 0) -> None:
         """Start a kernel; `args` are arrays of the device and numpy scalars of the kernel's own widths."""
+
+    def prepare(self, entry: str, args: Sequence[Any], changing: Sequence[int] = ()) -> PreparedLaunch:
+        """A launch that is repeated often, with all of its arguments; those at the positions `changing` are replaced."""
+
+
+class PreparedLaunch(Protocol):
+    """A launch to repeat. The arrays among its arguments are kept."""
+
+    def launch(self, grid: int, block: int, *changed: Any, shared_bytes: int = 0) -> None:
+        """Start it with new values for the arguments that change: arrays, or numbers, of any type, that fit."""
+
+
+class PlainPreparedLaunch:
+    """A prepared launch as a plain launch each time, on a device that has nothing better."""
+
+    def __init__(self, module: KernelModule, entry: str, args: Sequence[Any], changing: Sequence[int]) -> None:
+        if not all(0 <= position < len(args) for position in changing):
+            raise InputError(f"{entry} has {len(args)} arguments, not those at {tuple(changing)} to change")
+        self._module = module
+        self._entry = entry
+        self._args = tuple(args)
+        self._changing = tuple(changing)
+
+    def launch(self, grid: int, block: int, *changed: Any, shared_bytes: int = 0) -> None:
+        if len(changed) != len(self._changing):
+            raise InputError(
+                f"{self._entry} was prepared to change {len(self._changing)} arguments, got {len(changed)}"
+            )
+        args = list(self._args)
+        for position, value in zip(self._changing, changed, strict=True):
+            first = args[position]
+            args[position] = _as_scalar(first, value) if isinstance(first, np.generic) else value
+        self._module.launch(self._entry, grid, block, args, shared_bytes)
+
+
+def _as_scalar(like: Any, value: Any) -> Any:
+    if like.dtype.kind in "iu" and not np.iinfo(like.dtype).min <= value <= np.iinfo(like.dtype).max:
+        raise InputError(f"{value} does not fit into {like.dtype}")
+    return type(like)(value)
 
 
 class KernelDevice(Protocol):
@@ -52,6 +97,8 @@ class KernelDevice(Protocol):
     def status(self) -> Any: ...
     def raise_status(self, status: Any, operation: str) -> None: ...
     def synchronize(self) -> None: ...
+    def memory(self) -> Memory: ...
+    def current(self) -> AbstractContextManager[None]: ...  # this GPU's stream, on the calling thread
 
 
 class Constants:
@@ -70,6 +117,17 @@ class Constants:
                 self._held.popitem(last=False)
         self._held.move_to_end(key)
         return self._held[key]
+
+
+def on_stream(driver: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """For drivers that are called from any thread: runs them inside of their device's `current()`."""
+
+    @wraps(driver)
+    def inside(device: Any, /, *args: P.args, **options: P.kwargs) -> R:
+        with device.current():
+            return driver(device, *args, **options)
+
+    return inside
 
 
 def launch_shape(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,10 @@ class EmulatedDevice:
 
     def synchronize(self) -> None:
         """A launch returns when it is done."""
+
+    def current(self) -> AbstractContextManager[None]:
+        """There is no stream."""
+        return nullcontext()
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> AnyArray:
         with self._memory_errors():

@@ -17,7 +17,7 @@ import numpy as np
 
 from graphlode.config import settings
 from graphlode.cuda.compiler import Specialisation
-from graphlode.cuda.interface import KernelDevice, check_launch
+from graphlode.cuda.interface import KernelDevice, PlainPreparedLaunch, PreparedLaunch, check_launch
 from graphlode.errors import DeviceMemoryError, InputError, KernelFaultError
 
 # Each may need two memory mappings for every thread of a block, and Linux gives a process about 65,000.
@@ -63,6 +63,9 @@ class EmulatedModule:
 
     def launch(self, entry: str, grid: int, block: int, args: Sequence[Any], shared_bytes: int = 0) -> None:
         self._launch(entry, (grid, 1, 1), (block, 1, 1), args, shared_bytes)
+
+    def prepare(self, entry: str, args: Sequence[Any], changing: Sequence[int] = ()) -> PreparedLaunch:
+        return PlainPreparedLaunch(self, entry, args, changing)
 
     def launch_3d(
         self,

@@ -38,7 +38,8 @@ _BLOCKS = 3  # per multiprocessor, as __launch_bounds__ says
 _RESERVED_SHARED_BYTES = 1024  # of every block, by the hardware
 
 # How launches behave; see pivot_search in clique_pivot.cuh. Measured on an H200.
-CUT_OUT_FROM = 4
+CUT_OUT_FROM = 4  # vertices still needed, for which the candidates of a branch get a matrix of their own
+NEVER_CUT_OUT_UP_TO = 6  # a search for so few vertices is over too soon
 GIVE_WHEN = 1
 NODES_PER_LAUNCH = 1 << 17  # of a warp: a fifth of a second or so
 PATIENCE = 1 << 16
@@ -223,7 +224,7 @@ class _Search:
             shifts,
             slab,
             *(np.int64(value) for value in slots),
-            *(np.int32(value) for value in (self.k, draws.several, draws.tiny, CUT_OUT_FROM, GIVE_WHEN)),
+            *(np.int32(value) for value in (self.k, draws.several, draws.tiny, cut_out_from(self.k), GIVE_WHEN)),
             *(np.uint32(value) for value in (NODES_PER_LAUNCH, patience(device))),
             *(np.int32(value) for value in (self.space_words, self.overflow_words)),
             overflow,
@@ -279,6 +280,11 @@ def _record_words(set_words: int) -> int:
 
 def _queue_records(record_words: int) -> int:
     return min(QUEUE_RECORDS, _QUEUE_WORDS // record_words)
+
+
+def cut_out_from(k: int) -> int:
+    """Vertices that a search must still need for its candidates to get a matrix of their own."""
+    return k if k <= NEVER_CUT_OUT_UP_TO else CUT_OUT_FROM
 
 
 def patience(device: KernelDevice) -> int:

@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+#include "graphlode/cuda_queue.hpp"
+
+namespace graphlode::cuda {
+namespace {
+
+constexpr unsigned portable = 1;           // of allocate_host: page-locked for every context
+constexpr unsigned without_time = 2;       // of create_event
+constexpr int error_invalid_value = 1;     // of parameter_info: there is no such parameter
+constexpr int shared_bytes_attribute = 8;  // the dynamic shared memory that a function may ask for
+constexpr std::size_t alignment = 256;
+
+}  // namespace
+
+locked_memory::locked_memory(const driver& of, std::size_t bytes) : driver_(of) {
+  void* data = nullptr;
+  of.check(of.allocate_host(&data, bytes, portable), "cuMemHostAlloc");
+  data_ = static_cast<std::byte*>(data);
+}
+
+mark::mark(const driver& of) : driver_(of) { of.check(of.create_event(&event_, without_time), "cuEventCreate"); }
+
+void mark::record(stream in) {
+  driver_.check(driver_.record_event(event_, in), "cuEventRecord");
+  recorded_ = true;
+}
+
+void mark::wait() {
+  if (recorded_) driver_.check(driver_.wait_for_event(event_), "cuEventSynchronize");
+}
+
+// Sections are filled one after the other. One is marked when it is left, and waited for when it is entered again.
+struct queue::ring {
+  explicit ring(const driver& of) : memory(of, num_sections * section_bytes) {
+    for (auto& left : marks) left = std::make_unique<mark>(of);
+  }
+
+  locked_memory memory;
+  std::array<std::unique_ptr<mark>, num_sections> marks;
+  std::size_t section = 0;
+  std::size_t used = 0;
+};
+
+// Every thread of a large copy has chunks of its own, which it fills in turn.
+struct queue::chunks {
+  chunks(const driver& of, std::size_t count) : memory(of, count * chunk_bytes) {
+    for (std::size_t i = 0; i < count; ++i) marks.push_back(std::make_unique<mark>(of));
+  }
+
+  locked_memory memory;
+  std::vector<std::unique_ptr<mark>> marks;
+};
+
+queue::queue(const std::string& library, const std::string& device, stream of) : driver_(library, device), stream_(of) {
+  driver_.check(driver_.get_current(&context_), "cuCtxGetCurrent");
+  if (!context_) throw driver_fault(device + ": no CUDA context is current");
+}
+
+queue::~queue() {
+  // At the end of the process the driver may be gone; it then answers with an error, and frees everything itself.
+  context before = nullptr;
+  if (driver_.get_current(&before) != 0 || driver_.set_current(context_) != 0) return;
+  driver_.synchronize(stream_);
+  ring_.reset();
+  chunks_.reset();
+  fetched_.reset();
+  driver_.set_current(before);
+}
+
+std::byte* queue::room_in_ring(std::size_t bytes) {
+  if (!ring_) ring_ = std::make_unique<ring>(driver_);
+  if (ring_->used + bytes > section_bytes) {
+    ring_->marks[ring_->section]->record(stream_);
+    ring_->section = (ring_->section + 1) % num_sections;
+    ring_->used = 0;
+    ring_->marks[ring_->section]->wait();
+  }
+  std::byte* room = ring_->memory.data() + ring_->section * section_bytes + ring_->used;
+  ring_->used += (bytes + alignment - 1) / alignment * alignment;
+  return room;
+}
+
+void queue::send(address to, const void* from, std::size_t bytes) {
+  const context_scope current(driver_, context_);
+  const std::lock_guard lock(sending_);
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t part = std::min(bytes - done, section_bytes);
+    std::byte* room = room_in_ring(part);
+    std::memcpy(room, static_cast<const std::byte*>(from) + done, part);
+    driver_.check(driver_.copy_to_device(to + done, room, part, stream_), "cuMemcpyHtoDAsync");
+    done += part;
+  }
+}
+
+// Calls `move(begin, bytes, room, left)` for every chunk of so many bytes, by several threads: `room` is page-locked
+// and the thread's own, `left` the mark to record when the GPU was told to use it, and to wait for before it is used
+// again.
+template <class Move>
+void queue::in_chunks(std::size_t bytes, int threads, const Move& move) {
+  const context_scope current(driver_, context_);
+  const std::lock_guard lock(moving_);
+  const auto team = static_cast<std::size_t>(std::max(1, threads));
+  if (!chunks_ || chunks_->marks.size() < team * chunks_per_thread) {
+    chunks_.reset();
+    chunks_ = std::make_unique<chunks>(driver_, team * chunks_per_thread);
+  }
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr fault;
+  const auto work = [&](std::size_t member) {
+    try {
+      const context_scope here(driver_, context_);
+      for (std::size_t turn = 0; !failed; ++turn) {
+        const std::size_t begin = chunk_bytes * next.fetch_add(1);
+        if (begin >= bytes) return;
+        const std::size_t slot = member * chunks_per_thread + turn % chunks_per_thread;
+        move(begin, std::min(chunk_bytes, bytes - begin), chunks_->memory.data() + slot * chunk_bytes,
+             *chunks_->marks[slot]);
+      }
+    } catch (...) {
+      if (!failed.exchange(true)) fault = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t member = 1; member < team; ++member) others.emplace_back(work, member);
+    work(0);
+  }
+  if (fault) std::rethrow_exception(fault);
+}
+
+void queue::send_large(address to, const void* from, std::size_t bytes, int threads) {
+  in_chunks(bytes, threads, [&](std::size_t begin, std::size_t part, std::byte* room, mark& left) {
+    left.wait();
+    std::memcpy(room, static_cast<const std::byte*>(from) + begin, part);
+    driver_.check(driver_.copy_to_device(to + begin, room, part, stream_), "cuMemcpyHtoDAsync");
+    left.record(stream_);
+  });
+}
+
+void queue::fetch_large(void* to, address from, std::size_t bytes, int threads) {
+  synchronize();  // once, rather than by every thread
+  in_chunks(bytes, threads, [&](std::size_t begin, std::size_t part, std::byte* room, mark& left) {
+    left.wait();
+    driver_.check(driver_.copy_to_host(room, from + begin, part, stream_), "cuMemcpyDtoHAsync");
+    left.record(stream_);
+    left.wait();
+    std::memcpy(static_cast<std::byte*>(to) + begin, room, part);
+  });
+}
+
+void queue::fetch(void* to, address from, std::size_t bytes) {
+  const context_scope current(driver_, context_);
+  const std::lock_guard lock(fetching_);
+  if (!fetched_) fetched_ = std::make_unique<locked_memory>(driver_, section_bytes);
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t part = std::min(bytes - done, section_bytes);
+    driver_.check(driver_.copy_to_host(fetched_->data(), from + done, part, stream_), "cuMemcpyDtoHAsync");
+    driver_.check(driver_.synchronize(stream_), "cuStreamSynchronize");
+    std::memcpy(static_cast<std::byte*>(to) + done, fetched_->data(), part);
+    done += part;
+  }
+}
+
+void queue::synchronize() {
+  const context_scope current(driver_, context_);
+  driver_.check(driver_.synchronize(stream_), "cuStreamSynchronize");
+}
+
+kernel::kernel(std::shared_ptr<queue> in, function entry) : queue_(std::move(in)), function_(entry) {
+  const driver& of = queue_->of_driver();
+  const context_scope current(of, queue_->of_context());
+  of.check(of.get_attribute(&allowed_shared_bytes_, shared_bytes_attribute, function_), "cuFuncGetAttribute");
+  if (!of.parameter_info) return;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  for (;;) {
+    const int code = of.parameter_info(function_, parameters_.size(), &offset, &bytes);
+    if (code == error_invalid_value) return;
+    of.check(code, "cuFuncGetParamInfo");
+    parameters_.push_back(bytes);
+  }
+}
+
+void kernel::launch(unsigned grid, unsigned block, unsigned shared_bytes, arguments& values) {
+  const driver& of = queue_->of_driver();
+  const context_scope current(of, queue_->of_context());
+  {
+    const std::lock_guard lock(allowing_);
+    if (static_cast<int>(shared_bytes) > allowed_shared_bytes_) {
+      of.check(of.set_attribute(function_, shared_bytes_attribute, static_cast<int>(shared_bytes)),
+               "cuFuncSetAttribute");
+      allowed_shared_bytes_ = static_cast<int>(shared_bytes);
+    }
+  }
+  std::array<void*, arguments::most> pointers;
+  for (std::size_t i = 0; i < values.count; ++i) pointers[i] = &values.words[i];
+  of.check(
+      of.launch_kernel(function_, grid, 1, 1, block, 1, 1, shared_bytes, queue_->of_stream(), pointers.data(), nullptr),
+      "cuLaunchKernel");
+}
+
+}  // namespace graphlode::cuda
