@@ -92,6 +92,12 @@ def test_a_driver_on_the_stream_gets_its_arguments_and_gives_its_result(bench: B
     assert bench.do(lambda: total(bench.device, np.arange(5), times=3)) == 30
 
 
+def test_what_is_on_the_host_is_got_as_it_is(bench: Bench) -> None:
+    """Views keep some arrays there, whatever their device."""
+    there = np.arange(3)
+    np.testing.assert_array_equal(bench.do(lambda: bench.device.get(there)), there)
+
+
 class HiddenFunction:
     """A kernel of a CuPy that does not tell the driver's handle."""
 

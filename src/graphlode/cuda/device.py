@@ -124,6 +124,8 @@ class CudaDevice:
         return {name: self.asarray(array) for name, array in arrays.items()}
 
     def get(self, array: Any) -> AnyArray:
+        if isinstance(array, np.ndarray):  # some parts of views stay on the host
+            return array
         if type(array) is not self.xp.ndarray or not array.flags.c_contiguous:
             with self._current:
                 array = self.xp.ascontiguousarray(array)
