@@ -1,8 +1,10 @@
 // analytics_walks.cpp - binding of the operations that walk rows of any kind: bfs, components, pagerank.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "arrays.hpp"
 #include "graphlode/analytics/bfs.hpp"
@@ -55,6 +57,18 @@ nb::tuple rank(const Rows& rows, const in<double>& out_weights, const std::optio
     found = analytics::rank_pages(rows, out_weights.data(), settings, threads, ctl);
   }
   return nb::make_tuple(to_numpy(std::move(found.values)), found.iterations, found.converged);
+}
+
+template <class Rows>
+auto pull(const Rows& rows, const in<double>& sent, int threads, const control_words& words) {
+  if (static_cast<std::int64_t>(sent.size()) != rows.num_rows()) throw nb::value_error("sent has the wrong length");
+  const auto ctl = as_control(words);
+  buffer<double> sums;
+  {
+    nb::gil_scoped_release nogil;
+    sums = analytics::sum_of_rows(rows, sent.data(), threads, ctl);
+  }
+  return to_numpy(std::move(sums));
 }
 
 template <class Vertex>
@@ -120,15 +134,48 @@ void bind_for_packed(nb::module_& m) {
       nb::arg("control").noconvert());
 }
 
+// What shards of a store do, and what joins their answers.
+void bind_parts(nb::module_& m) {
+  m.def(
+      "analytics_pagerank_sums",
+      [](const in<std::int64_t>& offsets, const in<std::int32_t>& neighbors, const in<double>& sent, int threads,
+         const control_words& words) { return pull(csr_rows(as_csr(offsets, neighbors)), sent, threads, words); },
+      nb::arg("offsets").noconvert(), nb::arg("neighbors").noconvert(), nb::arg("sent").noconvert(), nb::arg("threads"),
+      nb::arg("control").noconvert());
+  m.def(
+      "analytics_pagerank_sums",
+      [](const packed::packed_rows& rows, std::int64_t num_rows, const in<double>& sent, int threads,
+         const control_words& words) { return pull(as_rows(rows, num_rows), sent, threads, words); },
+      nb::arg("rows"), nb::arg("num_rows"), nb::arg("sent").noconvert(), nb::arg("threads"),
+      nb::arg("control").noconvert());
+  m.def(
+      "analytics_join_components",
+      [](const std::vector<in<std::int32_t>>& labels, int threads, const control_words& words) {
+        std::vector<std::span<const std::int32_t>> parts;
+        for (const auto& part : labels) {
+          if (part.size() != labels.front().size()) throw nb::value_error("labels must be of the same vertices");
+          parts.emplace_back(part.data(), part.size());
+        }
+        const auto ctl = as_control(words);
+        analytics::component_labels<std::int32_t> found;
+        {
+          nb::gil_scoped_release nogil;
+          found = analytics::join_components(parts, threads, ctl);
+        }
+        return nb::make_tuple(to_numpy(std::move(found.labels)), found.count);
+      },
+      nb::arg("labels"), nb::arg("threads"), nb::arg("control").noconvert());
+}
+
 using analytics::bfs_shard;
 
-nb::tuple step(bfs_shard& shard, bfs_shard::found (bfs_shard::*way)(std::span<const std::int32_t>, int, const control&),
-               const in<std::int32_t>& frontier, int threads, const control_words& words) {
+nb::tuple step(bfs_shard& shard, bfs_shard::found (bfs_shard::*way)(int, const control&), int threads,
+               const control_words& words) {
   const auto ctl = as_control(words);
   bfs_shard::found found;
   {
     nb::gil_scoped_release nogil;
-    found = (shard.*way)({frontier.data(), frontier.size()}, threads, ctl);
+    found = (shard.*way)(threads, ctl);
   }
   return nb::make_tuple(to_numpy(std::move(found.vertices)), to_numpy(std::move(found.parents)));
 }
@@ -145,23 +192,25 @@ void bind_shard(nb::module_& m) {
           },
           nb::arg("rows"), nb::arg("num_rows"), nb::arg("own").noconvert(), nb::keep_alive<1, 2>())
       .def(
-          "entries_of",
-          [](const bfs_shard& shard, const in<std::int32_t>& frontier) {
-            return shard.entries_of({frontier.data(), frontier.size()});
-          },
-          nb::arg("frontier").noconvert())
-      .def(
-          "forwards",
+          "enter",
           [](bfs_shard& shard, const in<std::int32_t>& frontier, int threads, const control_words& words) {
-            return step(shard, &bfs_shard::forwards, frontier, threads, words);
+            const auto ctl = as_control(words);
+            nb::gil_scoped_release nogil;
+            return shard.enter({frontier.data(), frontier.size()}, threads, ctl);
           },
           nb::arg("frontier").noconvert(), nb::arg("threads"), nb::arg("control").noconvert())
       .def(
-          "backwards",
-          [](bfs_shard& shard, const in<std::int32_t>& frontier, int threads, const control_words& words) {
-            return step(shard, &bfs_shard::backwards, frontier, threads, words);
+          "forwards",
+          [](bfs_shard& shard, int threads, const control_words& words) {
+            return step(shard, &bfs_shard::forwards, threads, words);
           },
-          nb::arg("frontier").noconvert(), nb::arg("threads"), nb::arg("control").noconvert());
+          nb::arg("threads"), nb::arg("control").noconvert())
+      .def(
+          "backwards",
+          [](bfs_shard& shard, int threads, const control_words& words) {
+            return step(shard, &bfs_shard::backwards, threads, words);
+          },
+          nb::arg("threads"), nb::arg("control").noconvert());
 }
 
 }  // namespace
@@ -170,6 +219,7 @@ void bind_analytics_walks(nb::module_& m) {
   bind_for<std::int32_t>(m);
   bind_for<std::int64_t>(m);
   bind_for_packed(m);
+  bind_parts(m);
   bind_shard(m);
 }
 

@@ -8,7 +8,7 @@ kernel module `graph/packed`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -56,6 +56,35 @@ class Change:
     slots_written: int = 0
     rebalances: int = 0  # windows and pages that were spread anew
     seconds: float = 0.0
+    self_loops: int = 0  # entries of pairs that were dropped
+
+
+@dataclass(slots=True)
+class Pairs:
+    """Entries that nobody has checked yet, as pairs of a row and a neighbor; both below `num_rows`, if they are right.
+
+    Arrays are int32 or int64, both the same. Those of the host are numpy's; those that are `resident` lie on the device
+    of the shard that gets them, and may still be written in `stream`, as the CUDA array interface names it. A pair of
+    equals is no entry.
+    """
+
+    rows: Any
+    neighbors: Any
+    num_pairs: int
+    num_rows: int
+    both: bool = False  # each pair is two entries, there and back
+    resident: bool = False
+    stream: int | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return self.num_pairs << self.both
+
+    @property
+    def bits(self) -> int:
+        """Of the highest position."""
+        return max(1, (self.num_rows - 1).bit_length())
 
 
 def keys_of(rows: AnyArray, neighbors: AnyArray) -> AnyArray:

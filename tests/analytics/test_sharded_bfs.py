@@ -114,7 +114,7 @@ def test_a_source_that_is_not_in_the_store_is_an_input_error() -> None:
 
 @pytest.mark.parametrize(
     ("entries", "left", "unreached", "worth"),
-    [(1, 1000, 100, False), (300, 1000, 100, True), (10, 0, 50, True), (0, 0, 50, False), (7, 100, 0, True)],
+    [(1, 1000, 100, False), (300, 1000, 100, True), (10, 0, 50, False), (0, 0, 50, False), (7, 100, 0, True)],
 )
 def test_looking_back_is_for_frontiers_that_most_of_the_others_hang_on(
     entries: int, left: int, unreached: int, worth: bool

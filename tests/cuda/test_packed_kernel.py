@@ -11,84 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packed_pair import Keys, Pair, assert_same, random_keys
 
 from graphlode.control import Control
-from graphlode.cuda.graph import packed, packed_batch, packed_pages
+from graphlode.cuda.graph import packed, packed_pages
 from graphlode.errors import DeviceMemoryError, InputError, StateError
-from graphlode.packed import PATHS, Change, Path, keys_of, rows_of
+from graphlode.packed import PATHS, Path, keys_of, rows_of
 from graphlode.reference.graph import packed as reference
 from graphlode.slots import slot_of
 from kernel_bench import Bench
-
-Keys = Any
-
-
-class Pair:
-    """A shard and the reference's, given the same batches."""
-
-    def __init__(self, bench: Bench, num_rows: int, *, weighted: bool = False) -> None:
-        self.bench, self.device = bench, bench.device
-        self.state = bench.do(lambda: packed.create(self.device, num_rows=num_rows, weighted=weighted))
-        self.expected = reference.create(None, num_rows=num_rows, weighted=weighted)
-
-    def apply(self, keys: Keys, deletes: Any = None, weights: Any = None, *, path: Path = "in place") -> Change:
-        """One batch on both; the shard must be the same and sound afterwards."""
-        keys = np.asarray(keys, np.uint64)
-        plan = reference.prepare(None, self.expected, keys, deletes, weights, path=path, control=Control())
-        wanted = reference.commit(None, plan)
-
-        def work() -> Change:
-            ready = packed.prepare(self.device, self.state, keys, deletes, weights, path=path, control=Control())
-            return packed.commit(self.device, ready)
-
-        change: Change = self.bench.do(work)
-        found = (change.inserted, change.deleted, change.changed)
-        assert found == (wanted.inserted, wanted.deleted, wanted.changed)
-        assert change.path == ("merge" if path == "rebuild" else path)
-        self.check()
-        return change
-
-    def prepare(self, keys: Keys, deletes: Any = None, *, path: Path = "in place", control: Any = None) -> Any:
-        """A plan for the shard alone."""
-        control = control or Control()
-        return self.bench.do(
-            lambda: packed.prepare(self.device, self.state, keys, deletes, None, path=path, control=control)
-        )
-
-    def ask(self, function: Callable[..., Any], *args: Any) -> Any:
-        """What a function of the module says of the shard."""
-        return self.bench.do(lambda: function(self.device, self.state, *args))
-
-    def check(self) -> None:
-        assert_same(self.bench, self.state, self.expected)
-
-    def fork(self) -> tuple[Any, Any]:
-        version = self.bench.do(lambda: packed.fork(self.device, self.state))
-        return version, reference.fork(None, self.expected)
-
-    @property
-    def statistics(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.ask(packed.statistics)
-        return found
-
-
-def assert_same(bench: Bench, state: Any, expected: Any) -> None:
-    def work() -> dict[str, Any]:
-        packed.check(bench.device, state)
-        return {name: bench.device.get(array) for name, array in packed.csr(bench.device, state).items()}
-
-    found, wanted = bench.do(work), reference.csr(None, expected)
-    assert found.keys() == wanted.keys()
-    for name, array in wanted.items():
-        np.testing.assert_array_equal(found[name], array)
-        assert found[name].dtype == array.dtype
-
-
-def random_keys(rng: np.random.Generator, count: int, num_rows: int) -> Keys:
-    """Of very different degrees: low rows are drawn more often."""
-    rows = (rng.random(count) ** 3 * num_rows).astype(np.int64)
-    return keys_of(rows, rng.integers(0, num_rows, count))
-
 
 SIZES = [0, 1, 31, 32, 33, 500, 2047, 2048, 2049, 5000]
 
@@ -407,11 +338,8 @@ def test_statistics_tell_the_fullest_window_of_each_level(bench: Bench) -> None:
 
 @pytest.mark.parametrize("neighbors", [300, 2**31], ids=["narrow", "wide"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
-def test_larger_batches_are_sorted_by_the_device(
-    bench: Bench, neighbors: int, weighted: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Wide keys leave no room for the time beside them, so that another sort is taken."""
-    monkeypatch.setattr(packed_batch, "MOST_TILED", 2048)
+def test_larger_batches_are_sorted_by_the_device(bench: Bench, neighbors: int, weighted: bool) -> None:
+    """By all bits that keys may have, and the last write of a key stays last."""
     num_rows = 300 if neighbors == 300 else 2**21
     rng, pair = np.random.default_rng(12), Pair(bench, num_rows, weighted=weighted)
     for part in (0.0, 0.4, 1.0):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from graphlode.control import Control
-from graphlode.cuda.analytics import bfs, components, pagerank
+from graphlode.cuda.analytics import bfs, components, pagerank, pagerank_sums
 from graphlode.cuda.graph import transposed
 from graphlode.errors import KernelFaultError
 from graphlode.graph.views import Transposed
@@ -90,6 +90,22 @@ def test_every_direction_finds_the_same_tree(
             same(launch(bench, bfs, view, **options), expected(bfs_oracle, view, **options))
 
 
+@pytest.mark.parametrize(
+    ("entries", "left", "unreached", "read_anyway", "worth"),
+    [
+        (300, 1000, 100, 0, True),
+        (300, 1000, 100, 4800, True),
+        (300, 1000, 100, 4801, False),
+        (10, 0, 50, 0, False),
+        (0, 0, 0, 0, False),
+    ],
+)
+def test_reading_all_pages_for_a_few_is_not_worth_while(
+    entries: int, left: int, unreached: int, read_anyway: int, worth: bool
+) -> None:
+    assert bfs.worth_looking_back(entries, left, unreached, read_anyway) is worth
+
+
 @WIDTHS
 def test_arcs_are_followed_forwards_only(bench: Bench, dtype: Any) -> None:
     ends = np.random.default_rng(3).integers(0, 200, (500, 2)).tolist()
@@ -120,12 +136,12 @@ def test_components_of_many_sizes(bench: Bench, dtype: Any, symmetric_rows: bool
 
 
 @WIDTHS
-@pytest.mark.parametrize("longest", [pagerank._LONGEST, 20])
+@pytest.mark.parametrize("longest", [pagerank_sums.LONGEST, 20])
 def test_rows_of_every_length_are_summed(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, dtype: Any, longest: int
 ) -> None:
     """A lane, a warp and a block each get rows."""
-    monkeypatch.setattr(pagerank, "_LONGEST", longest)
+    monkeypatch.setattr(pagerank_sums, "LONGEST", longest)
     for rows in (random_rows(300, 1000, 6), star(70), symmetric(40, [(0, 1)])):
         view = csr(rows, dtype)
         restart = np.arange(len(rows)) / sum(range(len(rows)))

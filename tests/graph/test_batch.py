@@ -80,3 +80,50 @@ def test_a_batch_says_what_it_holds_and_travels() -> None:
 
 def test_an_empty_batch_is_one() -> None:
     assert len(gl.Batch([], [])) == 0 and len(gl.Batch([], [], delete=[])) == 0
+
+
+class OnDevice:
+    """An array on a CUDA device, as far as its description goes."""
+
+    def __init__(self, array: Any, *, step: int = 1) -> None:
+        self.__cuda_array_interface__ = {
+            "shape": array.shape,
+            "typestr": array.dtype.str,
+            "data": (0, False),
+            "strides": None if step == 1 else (step * array.itemsize,),
+            "stream": 1,
+            "version": 3,
+        }
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_ids_on_a_device_stay_there(dtype: Any) -> None:
+    src, dst = (OnDevice(np.arange(5, dtype=dtype)) for _ in range(2))
+    batch = gl.Batch(src, dst, delete=True)
+    assert batch.resident and len(batch) == 5 and batch.stream == 1
+    assert (
+        (batch.src, batch.dst) == (src, dst) and batch.gone is True and batch.delete is not None and batch.delete.all()
+    )
+    with pytest.raises(InputError, match="same length"):
+        gl.Batch(src, OnDevice(np.arange(4, dtype=dtype)))
+    with pytest.raises(InputError, match="one boolean per edge"):
+        gl.Batch(src, dst, delete=[True])
+
+
+@pytest.mark.parametrize(
+    "src",
+    [OnDevice(np.arange(3, dtype=np.uint32)), OnDevice(np.zeros((3, 1), np.int32)), OnDevice(np.arange(3), step=2)],
+)
+def test_other_arrays_on_a_device_are_read_on_the_host(src: Any) -> None:
+    with pytest.raises(InputError, match="src"):  # this one cannot be copied to it
+        gl.Batch(src, src)
+
+
+def test_a_batch_on_a_device_is_copied_to_the_host_where_it_must_be() -> None:
+    batch = gl.Batch._on_device(np.array([1, 2, 3]), np.array([2, 2, 4]), delete=[True, False, False])
+    assert batch.resident and len(batch) == 3 and batch.self_loops == 0
+    there = batch.on_host()
+    assert not there.resident and len(there) == 2 and there.self_loops == 1
+    again = pickle.loads(pickle.dumps(batch))
+    assert again.src.tolist() == [1, 3, 2] or (again.src.tolist() == [1, 3] and again.self_loops == 1)
+    assert there.on_host() is there

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphlode.graph.balance import EVERY, Balance, even_finish
-from graphlode.graph.cost import CHOICES, CostModel, DecayingFit, entries_rewritten, rule_of_thumb, trial_batches
+from graphlode.graph.cost import (
+    CHOICES,
+    CostModel,
+    DecayingFit,
+    certainly_in_place,
+    entries_rewritten,
+    rule_of_thumb,
+    trial_batches,
+)
 from graphlode.packed import Path
 
 # Seconds of a machine that is quick in place but pays for every leaf, and slow to start a merge.
@@ -55,10 +63,29 @@ def test_small_batches_go_in_place_and_large_ones_do_not(model: CostModel) -> No
 def test_batches_correct_a_wrong_calibration() -> None:
     model = CostModel()
     model.calibrate(lambda size: ((p, u, e, 1000 * s if p == "in place" else s) for p, u, e, s in trial(size)))
-    assert model.choose(100, 1_000_000) != "in place"
+    assert model.choose(50, 4900) != "in place"
     for updates in (50, 100, 400, 100, 50) * 10:
-        model.observe("in place", updates, 1_000_000, true_seconds("in place", updates, 1_000_000))
-    assert model.choose(100, 1_000_000) == "in place"
+        model.observe("in place", updates, 4900, true_seconds("in place", updates, 4900))
+    assert model.choose(50, 4900) == "in place"
+
+
+def test_batches_that_are_small_beside_the_store_go_in_place_whatever_was_measured() -> None:
+    model = CostModel()
+    model.calibrate(lambda size: ((p, u, e, 1000 * s if p == "in place" else s) for p, u, e, s in trial(size)))
+    assert model.choose(100_000, 10_600_000) == "in place"
+    assert model.choose(120_000, 10_600_000) != "in place"
+    assert certainly_in_place(100, 10_000) and not certainly_in_place(101, 10_000) and not certainly_in_place(0, 0)
+
+
+def test_calibration_goes_on_to_larger_shards_where_they_take_hardly_longer() -> None:
+    sizes: list[int] = []
+
+    def quick(size: int) -> Iterator[tuple[Path, int, int, float]]:
+        sizes.append(size)
+        return trial(size)
+
+    CostModel().calibrate(quick, budget=10.0)
+    assert max(sizes) > 10**6
 
 
 def test_the_model_follows_a_machine_that_gets_busy(model: CostModel) -> None:

@@ -220,3 +220,80 @@ def test_batches_that_do_not_fit_the_store_are_refused() -> None:
         with pytest.raises(InputError, match="apply takes a Batch or several"):
             store.apply(wrong)
     assert store.version == 0
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_batch_on_the_device_does_what_one_of_the_host_does(mix: list[str], directed: bool, weighted: bool) -> None:
+    rng = np.random.default_rng(8)
+    stores = [gl.DynamicGraph(directed, devices=mix, num_vertices=300, weighted=weighted) for _ in range(2)]
+    for size, dtype in ((4000, np.int32), (0, np.int32), (50, np.int64), (1500, np.int32), (6000, np.int64)):
+        src, dst = rng.integers(0, 300, (2, size)).astype(dtype)
+        delete: Any = rng.random(size) < 0.3 if size != 50 else True
+        weights = rng.random(size) if weighted else None
+        results = [
+            stores[0].apply(gl.Batch(src, dst, weights, delete)),
+            stores[1].apply(gl.Batch._on_device(src, dst, weights, delete)),
+        ]
+        found = [result.to_dict() | {"seconds": 0} for result in results]
+        if size:  # which path is chosen depends on times
+            found = [result | {"paths": 0} for result in found]
+        assert found[0] == found[1] and results[1].self_loops == int((src == dst).sum())
+        stores[1].check()
+        assert stores[0].snapshot() == stores[1].snapshot()
+
+
+@pytest.mark.parametrize("size", [3, 3000])
+def test_an_id_out_of_range_is_named_wherever_it_is_found(mix: list[str], size: int) -> None:
+    store = gl.DynamicGraph(devices=mix, num_vertices=500)
+    src, dst = np.random.default_rng(9).integers(0, 500, (2, 2500))
+    store.insert(src, dst)
+    before = edges(store)
+    for wrong in (500, -1, 2**40):
+        ids = np.arange(size) % 400
+        ids[size // 2] = wrong
+        for tails, heads in ((ids, np.arange(size) % 7), (np.arange(size) % 7, ids)):
+            for batch in (gl.Batch(tails, heads), gl.Batch._on_device(tails, heads)):
+                with pytest.raises(InputError, match=f"vertex {wrong} is outside 0 .. 499"):
+                    store.apply(batch)
+    store.check()
+    assert store.version == 1 and edges(store) == before
+    store.insert([1], [2])
+    store.check()
+
+
+@pytest.mark.parametrize("device", ["cuda-emulated", "cpu"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_batches_on_the_calling_thread_leave_what_they_cannot_do_to_the_worker(device: str, weighted: bool) -> None:
+    rng = np.random.default_rng(10)
+    store = gl.DynamicGraph(True, devices=device, num_vertices=900, weighted=weighted, strategy="in place")
+    (shard,) = store._shards
+    shard._nearby = shard.device
+    known: dict[tuple[int, int], float] = {}
+    held = []
+    for turn in range(24):
+        size = [30, 700, 2048, 5000][turn % 4]
+        src, dst = rng.integers(0, 900, (2, size))
+        if turn >= 12:  # a hot spot: pages overflow
+            src[:] = 7
+        deletes = rng.random(size) < (0.2 if turn % 3 else 0.9)
+        weights = rng.random(size) if weighted else np.ones(size)
+        batch = gl.Batch(src, dst, weights if weighted else None, deletes)
+        result = store.apply(batch)
+        before = len(known)
+        for u, v, gone, weight in zip(src.tolist(), dst.tolist(), deletes.tolist(), weights.tolist(), strict=True):
+            if gone:
+                known.pop((u, v), None)
+            elif u != v:
+                known[u, v] = weight
+        assert result.inserted - result.deleted == len(known) - before
+        assert store.num_edges == len(known)
+        if turn % 5 == 4:
+            held.append((store.snapshot(), set(known)))
+    store.check()
+    assert edges(store) == set(known)
+    for snapshot, expected in held:
+        assert edges(snapshot) == expected
+    if weighted:
+        found = store.snapshot()
+        assert all(found.weight(u, v) == weight for (u, v), weight in list(known.items())[:300])

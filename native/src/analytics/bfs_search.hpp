@@ -16,11 +16,14 @@
 namespace graphlode::analytics {
 
 // Whether the level is cheaper to find backwards. Forwards all entries of the frontier are walked. Backwards each
-// vertex that is not reached looks at about entries_left / frontier_entries of its own until it meets the frontier;
-// such a look costs about half, since it goes along a row and writes nothing.
+// vertex that is not reached looks at about entries_left / frontier_entries of its own until it meets the frontier, and
+// at least at one; such a look costs about half, since it goes along a row and writes nothing. The entries of a store
+// are estimated: where too many were counted there are none left too early, and it is that one look which keeps the
+// levels of a long chain from going backwards.
 inline bool worth_looking_back(std::int64_t frontier_entries, std::int64_t entries_left, std::int64_t unreached) {
   const auto forwards = static_cast<double>(frontier_entries);
-  return 2 * forwards * forwards > static_cast<double>(unreached) * static_cast<double>(entries_left);
+  return 2 * forwards * forwards >
+         static_cast<double>(unreached) * static_cast<double>(std::max(frontier_entries, entries_left));
 }
 
 template <class Rows>

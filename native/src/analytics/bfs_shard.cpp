@@ -2,6 +2,7 @@
 #include "graphlode/analytics/bfs_shard.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "bfs_steps.hpp"
 
@@ -11,30 +12,41 @@ bfs_shard::bfs_shard(const packed::row_view& rows, std::span<const std::uint64_t
     : rows_(rows),
       own_(rows.num_rows()),
       visited_(rows.num_rows()),
+      frontier_(rows.num_rows()),
       parents_(static_cast<std::size_t>(rows.num_rows()), -1),
-      queue_(static_cast<std::size_t>(rows.num_rows())) {
+      queue_(static_cast<std::size_t>(rows.num_rows())),
+      mine_(static_cast<std::size_t>(rows.num_rows())) {
   for (std::int64_t w = 0; w < own_.num_words(); ++w) own_.word(w) = own[static_cast<std::size_t>(w)];
 }
 
-std::int64_t bfs_shard::entries_of(std::span<const std::int32_t> frontier) const {
-  std::int64_t entries = 0;
-  for (const auto v : frontier)
-    if (owns(v)) entries += rows_.degree_estimate(v);
-  return entries;
+std::int64_t bfs_shard::enter(std::span<const std::int32_t> frontier, int threads, const control& ctl) {
+  constexpr std::int64_t grain = 1024;
+  const auto size = static_cast<std::int64_t>(frontier.size());
+  std::atomic<std::int64_t> entries{0}, num_mine{0};
+  frontier_.clear();
+  parallel_chunks(0, size, grain, worthwhile_threads(4 * size, threads), ctl,
+                  [&](int, std::int64_t begin, std::int64_t end) {
+                    found_vertices<std::int32_t> mine(mine_.data(), num_mine);
+                    std::int64_t sum = 0;
+                    for (auto i = begin; i < end; ++i) {
+                      const auto v = frontier[static_cast<std::size_t>(i)];
+                      if (i + rows_ahead < end)
+                        rows_.prefetch_index(frontier[static_cast<std::size_t>(i + rows_ahead)]);
+                      visited_.insert_shared(v);
+                      frontier_.insert_shared(v);
+                      if (!owns(v)) continue;
+                      mine.push(v);
+                      sum += rows_.degree_estimate(v);
+                    }
+                    entries.fetch_add(sum, std::memory_order_relaxed);
+                  });
+  num_mine_ = num_mine.load();
+  return entries_ = entries.load();
 }
 
-void bfs_shard::visit(std::span<const std::int32_t> frontier) {
-  for (const auto v : frontier) visited_.insert(v);
-}
-
-bfs_shard::found bfs_shard::forwards(std::span<const std::int32_t> frontier, int threads, const control& ctl) {
-  visit(frontier);
-  buffer<std::int32_t> mine(frontier.size());
-  std::int64_t size = 0;
-  for (const auto v : frontier)
-    if (owns(v)) mine[static_cast<std::size_t>(size++)] = v;
-  const auto num_found = walk_frontier(rows_, mine.data(), size, entries_of(frontier), visited_.words(),
-                                       parents_.data(), queue_.data(), threads, ctl);
+bfs_shard::found bfs_shard::forwards(int threads, const control& ctl) {
+  const auto num_found = walk_frontier(rows_, mine_.data(), num_mine_, entries_, visited_.words(), parents_.data(),
+                                       queue_.data(), threads, ctl);
   found result{buffer<std::int32_t>(static_cast<std::size_t>(num_found)),
                buffer<std::int32_t>(static_cast<std::size_t>(num_found))};
   std::copy_n(queue_.begin(), num_found, result.vertices.begin());
@@ -42,12 +54,10 @@ bfs_shard::found bfs_shard::forwards(std::span<const std::int32_t> frontier, int
   return result;
 }
 
-bfs_shard::found bfs_shard::backwards(std::span<const std::int32_t> frontier, int threads, const control& ctl) {
-  visit(frontier);
-  bit_set now(rows_.num_rows()), joined(rows_.num_rows());
-  for (const auto v : frontier) now.insert(v);
+bfs_shard::found bfs_shard::backwards(int threads, const control& ctl) {
+  bit_set joined(rows_.num_rows());
   const auto num_found = look_back(
-      rows_, now.words(), parents_.data(), [&](std::int64_t w) { return visited_.missing(w) & own_.words()[w]; },
+      rows_, frontier_.words(), parents_.data(), [&](std::int64_t w) { return visited_.missing(w) & own_.words()[w]; },
       [&](std::int64_t w, std::uint64_t some, std::uint64_t empty) {
         joined.word(w) = some;
         own_.word(w) &= ~empty;  // nobody will ask for them again

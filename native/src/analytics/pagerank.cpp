@@ -10,4 +10,7 @@ template pagerank_values rank_pages(const csr_rows<std::int64_t>&, const double*
 template pagerank_values rank_pages(const packed::row_view&, const double*, const pagerank_settings&, int,
                                     const control&);
 
+template buffer<double> sum_of_rows(const csr_rows<std::int32_t>&, const double*, int, const control&);
+template buffer<double> sum_of_rows(const packed::row_view&, const double*, int, const control&);
+
 }  // namespace graphlode::analytics

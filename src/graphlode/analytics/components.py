@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphlode.analytics.sharded_components import label_shards
 from graphlode.execute.devices import Devices
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import run
 from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_graph
-from graphlode.graph.pages import on_pages
+from graphlode.graph.pages import on_pages, shards_of
+from graphlode.graph.snapshot import Snapshot
 from graphlode.graph.tables import table
 from graphlode.graph.views import Csr
 from graphlode.types import AnyArray, Int64Array
@@ -68,7 +70,7 @@ def connected_components(graph: Any, *, devices: Devices = "auto", progress: Pro
         A Graph, a store, a scipy sparse matrix or a networkx graph; in a directed one the direction of edges does not count, and the
         provenance says so.
     devices
-        Where to run: one device.
+        Where to run: one device, or for a store the devices of its shards; "auto" stays where a store is.
     progress
         Called as progress(done, total) now and then.
 
@@ -80,16 +82,15 @@ def connected_components(graph: Any, *, devices: Devices = "auto", progress: Pro
     [0, 1, 0, 2, 2]
     """
     given = as_graph(graph, weights=False)
-    operation, devices = on_pages(COMPONENTS, given, devices)
-    found = run(
-        operation,
-        given,
-        devices,
-        progress=progress,
-        notes=("directed graph: weakly connected components",) if given.directed else (),
-        label="union and find",
-        symmetric=not given.directed,
-    )
+    notes = ("directed graph: weakly connected components",) if given.directed else ()
+    if isinstance(given, Snapshot) and len(shards_of(given, devices)) > 1:
+        found = label_shards(given, progress=progress, notes=notes)
+    else:
+        operation, devices = on_pages(COMPONENTS, given, devices)
+        symmetric = not given.directed
+        found = run(
+            operation, given, devices, progress=progress, notes=notes, label="union and find", symmetric=symmetric
+        )
     return Components(
         labels=found.value["labels"], count=int(found.value["count"]), provenance=found.provenance, ids=given.ids
     )

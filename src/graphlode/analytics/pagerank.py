@@ -6,25 +6,31 @@ import math
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from graphlode.errors import InputError
-from graphlode.execute.devices import Devices
+from graphlode.analytics.sharded_pagerank import iterations_on_pages, rank_shards
+from graphlode.errors import InputError, UnsupportedError
+from graphlode.execute.device import Device, kernel_module
+from graphlode.execute.devices import Devices, resolve
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import run
 from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_graph
 from graphlode.graph.graph import Graph
-from graphlode.graph.pages import on_pages
+from graphlode.graph.pages import on_pages, shards_of
+from graphlode.graph.snapshot import Snapshot
 from graphlode.graph.tables import table
-from graphlode.graph.views import Csr, Transposed
+from graphlode.graph.views import Csr, Tiled, Transposed
 from graphlode.types import AnyArray, FloatArray, Int64Array
 
 if TYPE_CHECKING:
     import pandas
+
+
+Layout = Literal["auto", "rows", "tiles"]
 
 
 def _only(partials: Sequence[Any]) -> Any:
@@ -34,10 +40,6 @@ def _only(partials: Sequence[Any]) -> Any:
 # Values are pulled along the edges that lead to a vertex: those of an undirected graph are its own rows.
 PAGERANK = Operation(name="analytics.pagerank", view=Csr(), unit="vertex", combine=_only, splits=False)
 _OF_DIRECTED = replace(PAGERANK, view=Transposed())
-
-# An iteration on the pages of a store takes about one and a half times as long as on rows, which take about as long to
-# write as one iteration.
-_WORTH_WRITING_ROWS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +80,7 @@ def pagerank(
     max_iter: int = 100,
     personalization: Mapping[int, float] | Sequence[float] | AnyArray | None = None,
     weights: bool = False,
+    layout: Layout = "auto",
     devices: Devices = "auto",
     progress: Progress | None = None,
 ) -> PageRank:
@@ -98,35 +101,47 @@ def pagerank(
         left out are 0), or one per vertex in the order of `Graph.ids`. None: anywhere alike.
     weights
         Whether the walk takes edges in proportion to their weights, as networkx does; else all alike.
+    layout
+        How the edges lie that values are sent along: "rows", or "tiles", which take some time to build and much less for
+        each iteration on graphs whose vertices do not fit a cache, see `docs/locality.md`. "auto" chooses, and
+        `provenance.method` tells.
     devices
-        Where to run: one device.
+        Where to run: one device, or for a store the devices of its shards; "auto" stays where a store is. With `weights`
+        the rows of several shards are merged and run on one device.
     progress
         Called as progress(done, total) now and then.
 
-    Raises InputError for values out of range and for weights that are negative or not there. Cost: one look at every edge per iteration; memory: four numbers per
-    vertex, and of a directed graph a copy of its edges by their ends.
+    Raises InputError for values out of range and for weights that are negative or not there, UnsupportedError for tiles
+    with weights or on several shards. Cost: one look at every edge per iteration; memory: five numbers per vertex, and of
+    a directed graph or with tiles a copy of its edges by their ends.
 
     >>> import graphlode as gl
     >>> gl.pagerank(gl.star(4)).values.round(3).tolist()
     [0.476, 0.131, 0.131, 0.131, 0.131]
     """
-    _check(damping, tol, max_iter)
+    _check(damping, tol, max_iter, layout)
     given = as_graph(graph, weights=weights)
-    operation = _OF_DIRECTED if given.directed else PAGERANK
-    if max_iter < _WORTH_WRITING_ROWS and not given.directed and not weights:
-        operation, devices = on_pages(operation, given, devices)
-    found = run(
-        operation,
-        given,
-        devices,
-        progress=progress,
-        label="power iteration",
-        damping=float(damping),
-        tolerance=float(tol) * given.num_vertices,
-        max_iter=int(max_iter),
-        restart=None if personalization is None else _restart(given, personalization),
-        weights=_weights_of_in_rows(given) if weights else None,
-    )
+    restart = None if personalization is None else _restart(given, personalization)
+    settings: dict[str, Any] = {"damping": float(damping), "tolerance": float(tol) * given.num_vertices}
+    settings |= {"max_iter": int(max_iter), "restart": restart}
+    shards = shards_of(given, devices)
+    sharded = len(shards) > 1 and not weights
+    if layout == "tiles" and (weights or sharded):
+        raise UnsupportedError("tiles have no weights and are of one device; layout='rows' takes both")
+    if isinstance(given, Snapshot) and sharded:
+        found = rank_shards(given, progress=progress, **settings)
+    else:
+        operation, label = _OF_DIRECTED if given.directed else PAGERANK, "power iteration"
+        if len(shards) == 1:
+            devices = shards[0].device.name
+        device = resolve(devices, operation.kernels)[0]
+        if not weights and _on_tiles(given, device, layout, _likely_iterations(settings)):
+            row_bits = kernel_module(device, operation.name).TILE_ROW_BITS
+            operation, label = replace(operation, view=Tiled(row_bits)), "power iteration on tiles"
+        elif len(shards) == 1 and not (given.directed or weights) and max_iter <= iterations_on_pages(shards[0]):
+            operation, devices = on_pages(operation, given, devices)
+        in_order = _weights_of_in_rows(given) if weights else None
+        found = run(operation, given, devices, progress=progress, label=label, weights=in_order, **settings)
     value = found.value
     return PageRank(
         values=value["values"],
@@ -137,7 +152,29 @@ def pagerank(
     )
 
 
-def _check(damping: float, tol: float, max_iter: int) -> None:
+def _on_tiles(graph: Graph, device: Device, layout: Layout, iterations: float) -> bool:
+    """Whether to run on tiles: as told, or if they are there, or if the device's kernel finds them worth building."""
+    if layout != "auto":
+        return layout == "tiles"
+    kernel = kernel_module(device, PAGERANK.name)
+    if not hasattr(kernel, "prefers_tiles"):
+        return False
+    there = (device.space, Tiled(kernel.TILE_ROW_BITS)) in graph.held
+    return there or bool(kernel.prefers_tiles(graph.sizes, iterations))
+
+
+def _likely_iterations(settings: Mapping[str, Any]) -> float:
+    """How many there may be: values move by the factor `damping` less each time at the worst, mostly by much less."""
+    tolerance, damping, most = settings["tolerance"], settings["damping"], settings["max_iter"]
+    if not (tolerance > 0 and 0 < damping < 1):
+        return float(most)
+    at_worst = math.log(min(tolerance, 2) / 2) / math.log(damping)
+    return float(min(most, 1 + at_worst / 3))
+
+
+def _check(damping: float, tol: float, max_iter: int, layout: str) -> None:
+    if layout not in get_args(Layout):
+        raise InputError(f"layout must be one of {', '.join(get_args(Layout))}, got {layout!r}")
     if not 0 <= damping <= 1:
         raise InputError(f"damping must be 0 to 1, got {damping!r}")
     if not (tol >= 0 and math.isfinite(tol)):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from graphlode.errors import InputError
+from graphlode.execute.resident import ids_on_device
 from graphlode.graph.arrays import as_ids, as_values, columns_of_pairs
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 
@@ -29,13 +30,18 @@ class Batch:
     Arrays are checked and, where they have the right type, not copied. Self-loops are dropped and counted; the vertex
     of one that is inserted arrives nevertheless.
 
+    `src` and `dst` may lie on a CUDA device: arrays of int32 or int64, both the same, with the CUDA array interface. A
+    store with `num_vertices` and one shard on that device then reads them there; self-loops are dropped and ids are
+    checked when the batch is applied, so that the arrays must stay as they are until then. Any other store copies them
+    to the host. Weights and `delete` are of the host.
+
     >>> import graphlode as gl
     >>> batch = gl.Batch([1, 2, 3], [2, 3, 3], delete=[False, True, False])
     >>> len(batch), batch.self_loops
     (2, 1)
     """
 
-    __slots__ = ("delete", "dst", "loop_ids", "self_loops", "src", "weights")
+    __slots__ = ("_size", "delete", "dst", "gone", "loop_ids", "resident", "self_loops", "src", "stream", "weights")
 
     src: AnyArray
     dst: AnyArray
@@ -43,8 +49,16 @@ class Batch:
     delete: BoolArray | None
     self_loops: int
     loop_ids: AnyArray  # vertices that self-loops bring
+    gone: BoolArray | Literal[True] | None  # as `delete`, shorter if all are
+    resident: bool  # whether src and dst lie on a CUDA device, as they were given
+    stream: int | None  # in which these may still be written
+    _size: int
 
     def __init__(self, src: Any, dst: Any = None, weights: Any = None, delete: Any = None) -> None:
+        there = None if dst is None else ids_on_device(src, dst)
+        if there is not None:
+            self._keep_resident(src, dst, weights, delete, *there)
+            return
         if dst is None:
             src, dst = columns_of_pairs(src)
         tails, heads = as_ids(src, "src"), as_ids(dst, "dst")
@@ -64,20 +78,45 @@ class Batch:
         found = (("src", tails), ("dst", heads), ("weights", values), ("delete", deletes), ("loop_ids", brought))
         for name, array in found:
             object.__setattr__(self, name, None if array is None else _read_only(array))
-        object.__setattr__(self, "self_loops", self_loops)
+        gone = True if delete is True else self.delete
+        self._keep(self_loops=self_loops, gone=gone, resident=False, stream=None, _size=int(tails.size))
+
+    @classmethod
+    def _on_device(cls, src: Any, dst: Any, weights: Any = None, delete: Any = None) -> Batch:
+        """A batch whose ids lie on the store's device, whatever that is; for tests of devices that are not there."""
+        batch = cls.__new__(cls)
+        batch._keep_resident(src, dst, weights, delete, int(src.size), None)
+        return batch
+
+    def _keep_resident(self, src: Any, dst: Any, weights: Any, delete: Any, size: int, stream: int | None) -> None:
+        deletes, values = _deletes(delete, size), as_values(weights, "weights", np.float64, size)
+        self._keep(src=src, dst=dst, weights=values, delete=deletes, gone=True if delete is True else deletes)
+        self._keep(self_loops=0, loop_ids=np.empty(0, np.int64), resident=True, stream=stream, _size=size)
+
+    def _keep(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def on_host(self) -> Batch:
+        """The same batch in host memory."""
+        if not self.resident:
+            return self
+        return Batch(as_ids(self.src, "src"), as_ids(self.dst, "dst"), self.weights, self.gone)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a batch does not change; make a new one instead of setting {name}")
 
     def __len__(self) -> int:
-        """The number of updates, self-loops not counted."""
-        return int(self.src.size)
+        """The number of updates; self-loops are not counted, unless the ids lie on a device."""
+        return self._size
 
     def __repr__(self) -> str:
         deletes = 0 if self.delete is None else int(np.count_nonzero(self.delete))
         return f"<graphlode.Batch: {len(self) - deletes:,} insertions, {deletes:,} deletions>"
 
     def __reduce__(self) -> Any:
+        if self.resident:
+            return self.on_host().__reduce__()
         loops = self.loop_ids
         src, dst = np.concatenate([self.src, loops]), np.concatenate([self.dst, loops])
         weights = None if self.weights is None else np.concatenate([self.weights, np.ones(loops.size)])

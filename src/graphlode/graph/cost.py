@@ -6,6 +6,8 @@ Entries rewritten are all of them for "merge" and "rebuild", and for "in place" 
 are expected to meet. The three numbers are found on the device itself: a few timed batches on a scratch shard when it is
 first used, and every real batch after that, older ones counting less and less. Errors count relative to the time, so
 that small batches matter as much as large ones.
+
+Batches that are small beside the store need no model: whatever the device, writing them in place touches far less.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from graphlode.packed import FILL, LEAF_SLOTS, Path
 from graphlode.types import FloatArray
 
 CHOICES: tuple[Path, ...] = ("in place", "merge", "rebuild")
+
+_SMALL_PART = 100  # with fewer than one update for so many entries, in place is certainly the path to take
 
 _DECAY = 0.9
 _ANCHOR = 0.01  # what calibration counts for beside recent batches: directions that they do not explore stay known
@@ -112,6 +116,11 @@ def rule_of_thumb(updates: int, entries: int) -> Path:
     return "merge" if updates * LEAF_SLOTS >= entries else "in place"
 
 
+def certainly_in_place(updates: int, entries: int) -> bool:
+    """Whether a batch is so small beside the store that no other path can be faster."""
+    return 0 < updates * _SMALL_PART <= entries
+
+
 class CostModel:
     """The costs of one device. Safe to use from several threads."""
 
@@ -137,6 +146,8 @@ class CostModel:
         """The path that is expected to take least."""
         if entries == 0:
             return "rebuild"
+        if certainly_in_place(updates, entries):
+            return "in place"
         best, least = rule_of_thumb(updates, entries), float("inf")
         for path in CHOICES:
             cost = self.predict(path, updates, entries)
@@ -147,16 +158,24 @@ class CostModel:
         return best
 
     def calibrate(self, trial: Callable[[int], Trial], *, budget: float = 0.2) -> None:
-        """Time batches on scratch shards of growing size, as long as the next one should end within so many seconds."""
+        """Time batches on scratch shards of growing size, as long as the next one should end within so many seconds.
+
+        A trial of eight times the size takes up to eight times as long, and hardly longer on a device whose small
+        batches cost little but their start: the last two trials tell.
+        """
         begun = last = perf_counter()
+        before = 0.0
         for size, following in zip(_SIZES, (*_SIZES[1:], _SIZES[-1]), strict=True):
             timed = list(trial(size))
             now = perf_counter()
+            taken = now - last
             if size > _SIZES[0]:  # the first one meets whatever is loaded or compiled at first use
                 for path, updates, entries, seconds in timed:
                     self.observe(path, updates, entries, seconds)
-                if now - begun + (now - last) * following / size > budget:
+                growth = min(max(taken / before, 1.0), 8.0) if before else 8.0
+                if now - begun + taken * min(growth * 1.5, following / size) > budget:
                     break
+                before = taken
             last = now
         with self._lock:
             for fit in self._fits.values():
@@ -167,13 +186,13 @@ class CostModel:
 Trial = Iterator[tuple[Path, int, int, float]]
 """Timed batches: path, updates, entries before, seconds."""
 
-_SIZES = (256, 2048, 16_384, 131_072)
+_SIZES = (256, 2048, 16_384, 131_072, 1_048_576, 4_194_304)
 
 
 def trial_batches(size: int) -> list[tuple[Path, int]]:
     """The batches that a scratch shard of `size` entries is given: of one update, which tells what the entries cost alone,
-    and of many."""
-    return [(path, updates) for updates in (1, size // 64, size // 8) for path in CHOICES]
+    and of more, though not so many that all pages of the shard, which are filled alike, overflow at once."""
+    return [(path, updates) for updates in (1, size // 256, size // 32) for path in CHOICES]
 
 
 def _features(path: Path, updates: int, entries: int) -> tuple[float, ...]:

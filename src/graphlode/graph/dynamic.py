@@ -26,7 +26,7 @@ from graphlode.graph.ids import Admission, VertexIds
 from graphlode.graph.shard import Strategy
 from graphlode.graph.shards import Changes, Shards
 from graphlode.graph.snapshot import Moment, Snapshot
-from graphlode.packed import MAX_ROWS, Change
+from graphlode.packed import MAX_ROWS, Pairs
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 
 _PATIENCE = 0.002  # seconds between two looks whether a batch has published a snapshot
@@ -96,6 +96,7 @@ class DynamicGraph:
             weights=[d.speed for d in chosen] if shares == "auto" else weights_from(shares, names, canonical),
             automatic=shares == "auto",
         )
+        self._takes_pairs = size is not None and self._shards.takes_pairs
         self._lock = Lock()
         self._closed = False
         self._latest: Snapshot | None = None  # of the present version, for whoever asks next
@@ -271,19 +272,47 @@ class DynamicGraph:
         with self._lock:
             self._require_open()
             self._writer = get_ident()
-            tails, heads, batch_deletes, batch_weights, admission = self._located(batch)
-            keys, deletes, weights = self._entries(tails, heads, batch_deletes, batch_weights)
-            if admission is not None:
-                self._shards.grow(admission.num_vertices)
-            if not self._read_elsewhere:
-                self._latest = None  # if nobody else holds it, its pages need no copies
-            changes = self._shards.apply(keys, deletes, weights, lambda changes: self._happened(changes, admission))
+            if self._takes_pairs:
+                changes = self._apply_pairs(batch)
+            else:
+                batch = batch.on_host()
+                changes = self._apply_keys(batch)
             self._shards.settle()
             result = self._result(batch, changes, perf_counter() - begun)
             if self._read_elsewhere:
                 self._read_elsewhere = False
                 self._publish()
         return result
+
+    def _apply_keys(self, batch: Batch) -> Changes:
+        """Checked and located on the host."""
+        tails, heads, batch_deletes, batch_weights, admission = self._located(batch)
+        keys, deletes, weights = self._entries(tails, heads, batch_deletes, batch_weights)
+        if admission is not None:
+            self._shards.grow(admission.num_vertices)
+        if not self._read_elsewhere:
+            self._latest = None  # if nobody else holds it, its pages need no copies
+        return self._shards.apply(keys, deletes, weights, lambda changes: self._happened(changes, admission))
+
+    def _apply_pairs(self, batch: Batch) -> Changes:
+        """Checked where it is applied. Ids are positions, so there is nothing to locate."""
+        src, dst, weights = batch.src, batch.dst, batch.weights
+        if batch.self_loops:
+            self._ids.require(batch.loop_ids)
+        if not batch.resident and src.dtype != dst.dtype:
+            src, dst = src.astype(np.int64), dst.astype(np.int64)
+        if self._weighted and weights is None:
+            weights = np.ones(len(batch))
+        pairs = Pairs(src, dst, len(batch), len(self._ids), not self._directed, batch.resident, batch.stream)
+        if not self._read_elsewhere:
+            self._latest = None
+        try:
+            return self._shards.apply(pairs, batch.gone, weights, self._happened)
+        except InputError:
+            given = batch.on_host()  # to say which id it is
+            for ids in (given.src, given.dst, given.loop_ids):
+                self._ids.require(ids)
+            raise
 
     def _located(
         self, batch: Batch
@@ -321,7 +350,7 @@ class DynamicGraph:
             None if weights is None else np.repeat(weights, 2),
         )
 
-    def _happened(self, changes: Changes, admission: Admission | None) -> None:
+    def _happened(self, changes: Changes, admission: Admission | None = None) -> None:
         """The batch is there: say so. Called when the last shard has committed, on any thread."""
         if admission is not None:
             self._ids.keep(admission)
@@ -331,18 +360,25 @@ class DynamicGraph:
         self._latest = None
 
     def _result(self, batch: Batch, changes: Changes, seconds: float) -> BatchResult:
-        done: list[Change] = [change for change in changes if change is not None]
-        inserted, deleted, changed = (
-            self._edges(sum(getattr(change, name) for change in done)) for name in ("inserted", "deleted", "changed")
-        )
+        inserted = deleted = changed = self_loops = 0
+        paths = {}
+        for shard, change in zip(self._shards, changes, strict=True):
+            if change is not None:
+                inserted += change.inserted
+                deleted += change.deleted
+                changed += change.changed
+                self_loops += change.self_loops
+                paths[shard.name] = change.path
+        if not self._directed:
+            inserted, deleted, changed, self_loops = inserted // 2, deleted // 2, changed // 2, self_loops // 2
         return BatchResult(
             version=self._moment.version,
             inserted=inserted,
             deleted=deleted,
             changed=changed,
-            unchanged=len(batch) - inserted - deleted - changed,
-            self_loops=batch.self_loops,
-            paths={s.name: c.path for s, c in zip(self._shards, changes, strict=True) if c is not None},
+            unchanged=len(batch) - self_loops - inserted - deleted - changed,
+            self_loops=batch.self_loops + self_loops,
+            paths=paths,
             seconds=seconds,
         )
 

@@ -2,7 +2,8 @@
 
 A snapshot of a store holds its shards as packed pages (`graph/packed.py` of each backend). A kernel that says
 `READS_PAGES = True` takes the view `Pages` as well as rows: so an operation that looks at every edge once, or less, need
-not pay for a copy of all of them. Once the rows are there they are faster, and are used.
+not pay for a copy of all of them. Once the rows are there they are faster, and are used. Where a store has several
+shards, each is a part of the graph, and what they find is put together by `analytics/sharded_*.py`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,19 @@ def shards_of(graph: Graph, devices: Devices) -> tuple[HeldShard, ...]:
 def reads_pages(operation: str, shard: HeldShard) -> bool:
     """Whether the kernel for the shard's device reads pages."""
     return bool(getattr(kernel_module(shard.device, operation), "READS_PAGES", False))
+
+
+def part_view(shard: HeldShard, operation: str, num_vertices: int) -> dict[str, Any]:
+    """One shard's rows as the kernel for its device takes them: pages, or else rows. Runs on the shard's worker."""
+    if reads_pages(operation, shard):
+        return {"pages": shard.state, "num_rows": num_vertices}
+    return part_rows(shard, num_vertices)
+
+
+def part_rows(shard: HeldShard, num_vertices: int) -> dict[str, Any]:
+    """One shard's rows, compressed on its device; those of other shards are empty. Runs on the shard's worker."""
+    rows = shard.kernels.csr(shard.device, shard.state)
+    return {"offsets": rows["offsets"][: num_vertices + 1], "neighbors": rows["neighbors"]}
 
 
 def on_pages(operation: Operation, graph: Graph, devices: Devices) -> tuple[Operation, Devices]:

@@ -1,7 +1,8 @@
 """One shard of a store: a packed array on one device, the paths its batches took, and what they cost.
 
 Everything that touches the array runs on the device's worker thread; the methods here that say "on the worker" are
-called there, by `graph/shards.py`.
+called there, by `graph/shards.py`. Small batches are an exception: where a device can be used from the calling thread,
+handing them over would take longer than they do.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ import numpy as np
 
 from graphlode.control import Control
 from graphlode.execute.device import Device, kernel_module
-from graphlode.graph.cost import CostModel, Trial, trial_batches
-from graphlode.packed import Change, Path, keys_of
+from graphlode.graph.cost import CostModel, Trial, certainly_in_place, trial_batches
+from graphlode.packed import Change, Pairs, Path, keys_of
 from graphlode.types import AnyArray, BoolArray, FloatArray
 
 KERNEL = "graph.packed"
@@ -36,12 +37,15 @@ _models: WeakKeyDictionary[Device, tuple[CostModel, CostModel]] = WeakKeyDiction
 _finding = Lock()
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Part:
-    """What one shard gets of a batch, in order of time."""
+    """What one shard gets of a batch, in order of time: keys, or pairs if its kernels take them.
 
-    keys: AnyArray
-    deletes: BoolArray | None
+    `deletes` and `weights` have a value for each key or pair; True deletes all pairs.
+    """
+
+    keys: AnyArray | Pairs
+    deletes: BoolArray | Literal[True] | None
     weights: FloatArray | None
 
 
@@ -80,10 +84,43 @@ class Shard:
         self._model = _model(device, weighted)
         self._nearby = device.nearby()
 
+    @property
+    def takes_pairs(self) -> bool:
+        """Whether the kernels check pairs of positions and make keys themselves."""
+        return getattr(self.kernels, "TAKES_PAIRS", False)
+
     def nearby(self, part: Part) -> Device | None:
-        """Where the part can be applied on the calling thread: handing it over would take longer than it does."""
-        short = self._model.calibrated if self._strategy == "auto" else self._strategy == "in place"
-        return self._nearby if part.keys.size <= _SMALL and short else None
+        """Where the part can be applied on the calling thread; None: on the worker."""
+        if self._nearby is None or part.keys.size > _SMALL:
+            return None
+        if self._strategy == "auto":
+            known = self._model.calibrated or certainly_in_place(part.keys.size, self.kernels.num_entries(self.state))
+            return self._nearby if known else None
+        return self._nearby if self._strategy == "in place" else None
+
+    @property
+    def attempts(self) -> bool:
+        """Whether the kernels take a batch in one go, small ones on the calling thread as far as they can there."""
+        return hasattr(self.kernels, "attempt")
+
+    def preparing_nearby(self, part: Part) -> Device | None:
+        """As `nearby`, for a part that is only prepared, which takes memory."""
+        return None if self.attempts else self.nearby(part)
+
+    def attempt(self, part: Part) -> Any:
+        """On any thread: the change if the part could be written where it is, else something for `apply`, or None."""
+        near, kernels, state = self._nearby, self.kernels, self.state
+        if near is None or not self._goes_in_place(part.keys.size, kernels.num_entries(state)):
+            return None
+        found = kernels.attempt(near, state, part.keys, part.deletes, part.weights)
+        return self._count(found) if isinstance(found, Change) else found
+
+    def _goes_in_place(self, updates: int, entries: int) -> bool:
+        if self._strategy != "auto":
+            return self._strategy == "in place"
+        if certainly_in_place(updates, entries):
+            return True
+        return entries > 0 and self._model.calibrated and self._model.choose(updates, entries) == "in place"
 
     # On the worker
 
@@ -106,14 +143,33 @@ class Shard:
 
     def commit(self, prepared: Prepared) -> Change:
         change: Change = self.kernels.commit(self.device, prepared.plan)
+        self._learn(change, prepared.updates, prepared.entries)
+        return self._count(change)
+
+    def apply(self, part: Part, control: Control, begun: Any = None) -> Change:
+        """Both phases in one go; `begun` is what an attempt has left to do."""
+        if begun is not None:
+            return self._count(self.kernels.finish(self.device, begun, control=control))
+        entries, size = self.kernels.num_entries(self.state), part.keys.size
+        path = self._path(size, entries)
+        change: Change = self.kernels.apply(
+            self.device, self.state, part.keys, part.deletes, part.weights, path=path, control=control
+        )
+        self._learn(change, size, entries)
+        return self._count(change)
+
+    def _count(self, change: Change) -> Change:
         self.batches += 1
         self.seconds += change.seconds
         self.rebalances += change.rebalances
         self.last_path = change.path
         self.paths[change.path] += 1
-        if prepared.entries:
-            self._model.observe(change.path, prepared.updates, prepared.entries, change.seconds)
         return change
+
+    def _learn(self, change: Change, updates: int, entries: int) -> None:
+        """What is chosen without asking need not be learned."""
+        if entries and not certainly_in_place(updates, entries):
+            self._model.observe(change.path, updates, entries, change.seconds)
 
     def fork(self) -> HeldShard:
         return HeldShard(self.device, self.kernels, self.kernels.fork(self.device, self.state))
@@ -137,6 +193,8 @@ class Shard:
     def _path(self, updates: int, entries: int) -> Path:
         if self._strategy != "auto":
             return self._strategy
+        if certainly_in_place(updates, entries):
+            return "in place"
         if (entries or updates >= _LARGE) and not self._model.calibrated:
             with suppress(MemoryError):  # there may still be enough for the batch itself
                 self._model.calibrate(self._trial)
@@ -156,8 +214,10 @@ def _trial(device: Device, kernels: ModuleType, size: int, weighted: bool) -> Tr
         keys = keys_of(*rng.integers(0, num_rows, (2, updates)))
         weights = np.ones(updates) if weighted else None
         begun = perf_counter()
-        plan = kernels.prepare(device, state, keys, None, weights, path=path, control=Control())
-        kernels.commit(device, plan)
+        if hasattr(kernels, "apply"):
+            kernels.apply(device, state, keys, None, weights, path=path, control=Control())
+        else:
+            kernels.commit(device, kernels.prepare(device, state, keys, None, weights, path=path, control=Control()))
         return perf_counter() - begun
 
     def batches() -> Iterator[tuple[Path, int, int, float]]:

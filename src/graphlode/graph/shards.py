@@ -16,22 +16,26 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from graphlode.control import Control
+from graphlode.errors import InputError, StateError
 from graphlode.execute.device import Device
 from graphlode.execute.shares import HYSTERESIS, ShareTable, slot_of
 from graphlode.execute.wait import uninterrupted, wait_all
 from graphlode.graph.balance import Balance
 from graphlode.graph.shard import HeldShard, Part, Prepared, Shard, Strategy
-from graphlode.packed import MAX_ROWS, Change, rows_of
+from graphlode.packed import MAX_ROWS, Change, Pairs, rows_of
 from graphlode.slots import NUM_SLOTS
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 
 Changes = list[Change | None]
 """What a batch did to each shard; None where it had nothing to do."""
+
+# With these a batch is refused before anything is written.
+_REFUSALS = (InputError, MemoryError, StateError, InterruptedError)
 
 
 class Shards:
@@ -93,10 +97,21 @@ class Shards:
 
     # Batches
 
+    @property
+    def takes_pairs(self) -> bool:
+        """Whether a batch may come as pairs of positions that nobody has checked: to a single shard that does."""
+        return len(self._shards) == 1 and self._shards[0].takes_pairs
+
     def apply(
-        self, keys: AnyArray, deletes: BoolArray | None, weights: FloatArray | None, done: Callable[[Changes], None]
+        self,
+        keys: AnyArray | Pairs,
+        deletes: BoolArray | Literal[True] | None,
+        weights: FloatArray | None,
+        done: Callable[[Changes], None],
     ) -> Changes:
         """All of it or nothing. `done` is called once, when it is there."""
+        if len(self._shards) == 1 and keys.size:
+            return self._apply_alone(Part(keys, deletes, weights), done)
         return self._commit(self._split(keys, deletes, weights), done)
 
     def settle(self) -> bool:
@@ -134,11 +149,9 @@ class Shards:
         self._commit(parts, done, learn=False)
         return len(moves)
 
-    def _split(self, keys: AnyArray, deletes: BoolArray | None, weights: FloatArray | None) -> list[Part | None]:
+    def _split(self, keys: Any, deletes: Any, weights: FloatArray | None) -> list[Part | None]:
         if not keys.size:
             return [None] * len(self._shards)
-        if len(self._shards) == 1:
-            return [Part(keys, deletes, weights)]
         owner = self._table.owners[slot_of(rows_of(keys))]
         return [_part(owner == number, keys, deletes, weights) for number in range(len(self._shards))]
 
@@ -173,30 +186,55 @@ class Shards:
         control = Control()
         changes: Changes = [None] * len(parts)
         working = {number: part for number, part in enumerate(parts) if part is not None}
-        near = {number: at for number, part in working.items() if (at := self._shards[number].nearby(part)) is not None}
-        if len(working) == 1 and not near:
-            wait_all([self._in_one_trip(*working.popitem(), changes, done, control)], control)
-        else:
-            prepared = self._prepare_all(working, near, control)
-            with uninterrupted():
-                self._commit_all(prepared, near, changes)
-                done(changes)
+        near = {number: at for number, part in working.items() if (at := self._shards[number].preparing_nearby(part))}
+        prepared = self._prepare_all(working, near, control)
+        with uninterrupted():
+            self._commit_all(prepared, near, changes)
+            done(changes)
         if learn and self._balance is not None:
             updates = [0 if part is None else part.keys.size for part in parts]
             self._balance.observe(updates, [0.0 if change is None else change.seconds for change in changes])
         return changes
 
-    def _in_one_trip(
-        self, number: int, part: Part, changes: Changes, done: Callable[[Changes], None], control: Control
-    ) -> Future[Any]:
-        """Both phases on the worker of the only shard that has something to do."""
+    def _apply_alone(self, part: Part, done: Callable[[Changes], None]) -> Changes:
+        """A batch for the only shard, in one go: whole or not at all is for its kernels to see to."""
+        shard = self._shards[0]
+        changes: Changes = [None]
+        begun = None
+        if shard.attempts:
+            with uninterrupted():
+                begun = self._guarded(shard.attempt, part)
+                if isinstance(begun, Change):
+                    changes[0] = begun
+                    done(changes)
+                    return changes
+        elif (near := shard.nearby(part)) is not None:
+            prepared = shard.prepare(part, Control(), near)
+            with uninterrupted():
+                changes[0] = self._commit_part(shard, prepared)
+                done(changes)
+            return changes
+        control = Control()
 
         def both(shard: Shard) -> None:
-            prepared = shard.prepare(part, control)
-            changes[number] = self._commit_part(shard, prepared)
+            if shard.attempts:
+                changes[0] = self._guarded(shard.apply, part, control, begun)
+            else:
+                changes[0] = self._commit_part(shard, shard.prepare(part, control))
             done(changes)
 
-        return self._on(self._shards[number], both)
+        wait_all([self._on(shard, both)], control)
+        return changes
+
+    def _guarded(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """What prepares and commits: it fails with nothing changed, unless the device itself does."""
+        try:
+            return work(*arguments)
+        except _REFUSALS:
+            raise
+        except BaseException:
+            self.broken = True
+            raise
 
     def _prepare_all(
         self, working: Mapping[int, Part], near: Mapping[int, Device], control: Control

@@ -213,9 +213,9 @@ def _plain_graph(state: dict[str, Any]) -> Graph:
 
 
 def _ask(shard: HeldShard, kernel: str, *arguments: Any) -> Any:
-    """A short question, answered on this thread if it can be."""
+    """A short question, answered on this thread if it can be: not if a batch may move what versions share meanwhile."""
     answer = getattr(shard.kernels, kernel)
-    nearby = shard.device.nearby()
+    nearby = None if getattr(shard.kernels, "READS_ON_WORKER", False) else shard.device.nearby()
     if nearby is not None:
         return answer(nearby, shard.state, *arguments)
     return wait_all([shard.device.submit(partial(answer, shard.device, shard.state, *arguments))], Control())[0]

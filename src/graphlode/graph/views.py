@@ -5,11 +5,13 @@ A view says what it is and what it is built from; how it is built is a kernel of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from graphlode.errors import InputError
 from graphlode.execute.device import View
+from graphlode.types import FloatArray
 
 OrderName = Literal["degree", "degeneracy", "approximate"]
 
@@ -41,6 +43,40 @@ class Transposed:
     """
 
     name = "graph.transposed"
+    base = Csr()
+
+
+@dataclass(frozen=True)
+class Tiled:
+    """The entries by tiles of the adjacency matrix, four bytes each: `edges`, and in `tile_offsets` where tiles begin.
+
+    A tile has what leads from 2^16 sources, its column, to 2^row_bits destinations, its row; tiles follow each other row
+    by row. An edge has the source's offset within the column in its upper and the destination's within the row in its
+    lower 16 bits, and tiles are sorted. `out_degrees` is the number of entries that leave each of the `num_rows` vertices.
+    """
+
+    row_bits: int = 16
+
+    name = "graph.tiled"
+    base = Csr()
+
+    def __post_init__(self) -> None:
+        if not 10 <= self.row_bits <= 16:
+            raise InputError(f"row_bits must be 10 to 16, got {self.row_bits!r}")
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """The rows with the weight of each entry: `offsets`, `neighbors` and `weights`, none of them negative or NaN.
+
+    `mean_weight`, on the host, is that of all entries. `edge_weights` gives one weight per edge, in the order of
+    `Graph.edges()`; it is asked only where the rows of a device do not have theirs with them.
+    """
+
+    directed: bool = False
+    edge_weights: Callable[[], FloatArray | None] = field(default=lambda: None, compare=False, repr=False)
+
+    name = "graph.weighted"
     base = Csr()
 
 

@@ -18,23 +18,24 @@ class bfs_shard {
   // `own` has a bit for each row that the shard owns.
   bfs_shard(const packed::row_view& rows, std::span<const std::uint64_t> own);
 
-  // About how many entries the frontier's rows have here.
-  std::int64_t entries_of(std::span<const std::int32_t> frontier) const;
+  // The frontier from which the next step goes; about how many entries its rows have here.
+  std::int64_t enter(std::span<const std::int32_t> frontier, int threads, const control& ctl);
 
   struct found {
     buffer<std::int32_t> vertices;
     buffer<std::int32_t> parents;
   };
-  found forwards(std::span<const std::int32_t> frontier, int threads, const control& ctl);
-  found backwards(std::span<const std::int32_t> frontier, int threads, const control& ctl);
+  found forwards(int threads, const control& ctl);
+  found backwards(int threads, const control& ctl);
 
  private:
-  void visit(std::span<const std::int32_t> frontier);
   bool owns(std::int64_t row) const { return contains_bit(own_.words(), row); }
 
   packed::row_view rows_;
   bit_set own_, visited_;
-  buffer<std::int32_t> parents_, queue_;
+  bit_set frontier_;                             // bits of the level under way
+  buffer<std::int32_t> parents_, queue_, mine_;  // mine_: those of the frontier whose rows are here
+  std::int64_t num_mine_ = 0, entries_ = 0;
 };
 
 }  // namespace graphlode::analytics

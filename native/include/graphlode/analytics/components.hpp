@@ -1,6 +1,8 @@
 // components.hpp - which vertices hang together.
 #pragma once
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "graphlode/control.hpp"
 #include "graphlode/memory.hpp"
@@ -19,5 +21,9 @@ struct component_labels {
 template <class Rows>
 component_labels<typename Rows::vertex> find_components(const Rows& rows, bool symmetric, int threads,
                                                         const control& ctl);
+
+// The components of several graphs on the same vertices taken together, from those of each.
+component_labels<std::int32_t> join_components(const std::vector<std::span<const std::int32_t>>& labels, int threads,
+                                               const control& ctl);
 
 }  // namespace graphlode::analytics

@@ -1,6 +1,7 @@
 // pagerank.hpp - PageRank by power iteration.
 #pragma once
 #include <cstdint>
+#include <functional>
 
 #include "graphlode/control.hpp"
 #include "graphlode/memory.hpp"
@@ -27,5 +28,16 @@ struct pagerank_values {
 template <class Rows>
 pagerank_values rank_pages(const Rows& in_rows, const double* out_weights, const pagerank_settings& settings,
                            int threads, const control& ctl);
+
+// The same over tiles, which have the edges by where they lead to: contiguous ones of a view, or those of a list that
+// changes. Weights are not taken. between() is called before each iteration; it may sort edges within their tiles.
+template <class Tiles>
+pagerank_values rank_tiles(const Tiles& tiles, const double* out_weights, const pagerank_settings& settings,
+                           int threads, const control& ctl, const std::function<void()>& between = {});
+
+// What arrives at each row if every vertex sends its number of `sent` along each of its entries: one shard's part of an
+// iteration.
+template <class Rows>
+buffer<double> sum_of_rows(const Rows& in_rows, const double* sent, int threads, const control& ctl);
 
 }  // namespace graphlode::analytics

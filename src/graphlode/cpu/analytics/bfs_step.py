@@ -19,13 +19,11 @@ def begin(device: CpuDevice, state: Any, *, num_vertices: int, own: BoolArray) -
     return _native.BfsShard(state, num_vertices, words)
 
 
-def entries_of(device: CpuDevice, search: Any, frontier: AnyArray) -> int:
-    return int(search.entries_of(frontier))
+def enter(device: CpuDevice, search: Any, frontier: AnyArray, *, level: int, control: Control) -> int:
+    return int(search.enter(frontier, device.threads, control.beside().words))
 
 
-def step(
-    device: CpuDevice, search: Any, frontier: AnyArray, *, level: int, backwards: bool, control: Control
-) -> tuple[AnyArray, AnyArray]:
+def step(device: CpuDevice, search: Any, *, level: int, backwards: bool, control: Control) -> tuple[AnyArray, AnyArray]:
     way = search.backwards if backwards else search.forwards
-    vertices, parents = way(frontier, device.threads, control.words)
+    vertices, parents = way(device.threads, control.words)
     return vertices, parents

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graphlode.control import Control
@@ -25,6 +25,12 @@ def launch(
     for _ in tasks:  # one task: the whole graph
         labels, count = _native.analytics_components(*native_rows(view), symmetric, device.threads, control.words)
     return {"labels": labels, "count": count}
+
+
+def join(device: CpuDevice, labels: Sequence[AnyArray], *, control: Control) -> dict[str, Any]:
+    """The components of several graphs on the same vertices taken together, from the labels of each."""
+    joined, count = _native.analytics_join_components(list(labels), device.threads, control.words)
+    return {"labels": joined, "count": count}
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], **options: Any) -> int:

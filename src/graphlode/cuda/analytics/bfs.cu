@@ -5,20 +5,28 @@
 // launches; small frontiers, of which long chains have very many, are handled by one block for thousands of levels per
 // launch.
 //
+// Rows are compressed, or those of a shard on its pages. There, looking backwards goes through all leaves: what is open
+// of a leaf takes two looks, first at the two lowest neighbors of each row, then at the others of rows that none of
+// them helps. So nobody needs the index, and rows without entries cost nothing; the price is that all keys are read on
+// levels that hold much of the graph anyway.
+//
 // The parent is the lowest neighbor on the level before, whatever the order of the threads. Forwards that is an atomic
 // minimum over unsigned numbers, in which -1, no parent yet, is the highest; the one thread that sees it replaced
-// queues the vertex. Backwards the rows ascend, so the first neighbor found is the lowest.
+// queues the vertex. Backwards the rows ascend, so the first neighbor found is the lowest; of a row over several
+// leaves, which belong to several warps, again the minimum.
 //
 // Work O(n + m), mostly far less; after Beamer, Asanovic and Patterson, "Direction-Optimizing Breadth-First Search"
 // (SC 2012).
 #include "grid.cuh"
+#include "packed_rows.cuh"
 #include "platform.cuh"
 #include "rows.cuh"
 #include "status.cuh"
 #include "warp.cuh"
-#ifndef VERTEX_T
-#error "VERTEX_T is set by the host"
+#ifndef ROWS
+#error "ROWS is set by the host"
 #endif
+using vertex_t = ROWS::vertex;
 
 // 64-bit words only, in the order that bfs.py knows.
 struct bfs_state {
@@ -31,12 +39,11 @@ struct bfs_state {
 };
 
 struct search {
-  const long long* offsets;
-  const VERTEX_T* neighbors;
+  ROWS rows;
   long long num_vertices;
-  VERTEX_T* levels;   // -1: not reached
-  VERTEX_T* parents;  // -1: none
-  VERTEX_T* queues;   // two of num_vertices
+  vertex_t* levels;   // -1: not reached
+  vertex_t* parents;  // -1: none
+  vertex_t* queues;   // two of num_vertices
   bfs_state* state;
   status_word* status;
 };
@@ -53,23 +60,23 @@ __device__ __forceinline__ bool lower_parent(long long* parent, long long from) 
 __device__ void walk_level(const search& s) {
   const long long level = s.state->level;
   const int now = static_cast<int>(level & 1), next = now ^ 1;
-  const VERTEX_T* queue = s.queues + now * s.num_vertices;
-  VERTEX_T* next_queue = s.queues + next * s.num_vertices;
-  visit_rows(queue, s.num_vertices, s.state->levels[now], s.offsets, [&](VERTEX_T from, bool there, long long entry) {
-    VERTEX_T to = 0;
+  const vertex_t* queue = s.queues + now * s.num_vertices;
+  vertex_t* next_queue = s.queues + next * s.num_vertices;
+  visit_rows(queue, s.num_vertices, s.state->levels[now], s.rows, [&](vertex_t from, bool there, auto entry) {
+    vertex_t to = 0;
     bool joins = false;
     if (there) {
-      to = s.neighbors[entry];
+      to = s.rows.neighbor(entry);
       if (to < 0 || to >= s.num_vertices) {
-        raise_status(s.status, fault_bad_neighbor, entry);
+        raise_status(s.status, fault_bad_neighbor, static_cast<long long>(entry));
       } else {
         // Whoever is on an earlier level is passed over; on the next level, several may still contend for the parent.
-        const VERTEX_T seen = s.levels[to];
+        const vertex_t seen = s.levels[to];
         if (seen < 0 || seen > level) joins = lower_parent(s.parents + to, from);
-        if (joins) s.levels[to] = static_cast<VERTEX_T>(level + 1);
+        if (joins) s.levels[to] = static_cast<vertex_t>(level + 1);
       }
     }
-    push_row(next_queue, s.num_vertices, &s.state->levels[next], s.offsets, joins, to);
+    push_row(next_queue, s.num_vertices, &s.state->levels[next], s.rows, joins, to);
   });
 }
 
@@ -80,17 +87,30 @@ __device__ void finish_walk(bfs_state* state) {
   state->level += 1;
 }
 
-#define SEARCH_PARAMETERS                                                                                           \
-  const long long *offsets, const VERTEX_T *neighbors, long long num_vertices, VERTEX_T *levels, VERTEX_T *parents, \
-      VERTEX_T *queues, bfs_state *state, status_word *status
-#define SEARCH_ARGUMENTS offsets, neighbors, num_vertices, levels, parents, queues, state, status
+#define SEARCH_PARAMETERS                                                                               \
+  const ROWS::first_array *first_array, const ROWS::second_array *second_array, long long num_vertices, \
+      vertex_t *levels, vertex_t *parents, vertex_t *queues, bfs_state *state, status_word *status
+#define SEARCH_ARGUMENTS ROWS(first_array, second_array), num_vertices, levels, parents, queues, state, status
 
 // The source's level: one thread.
-extern "C" __global__ void bfs_start(SEARCH_PARAMETERS, VERTEX_T source) {
+extern "C" __global__ void bfs_start(SEARCH_PARAMETERS, vertex_t source) {
   const bool first = grid_thread_id() == 0;
   if (first) levels[source] = 0;
-  if (grid_warp_id() == 0) push_row(queues, num_vertices, &state->levels[0], offsets, first, source);
+  if (grid_warp_id() == 0)
+    push_row(queues, num_vertices, &state->levels[0], ROWS(first_array, second_array), first, source);
   if (first) state->reached = 1;
+}
+
+// The frontier of a search over several shards: its level and its queue. A thread per vertex.
+extern "C" __global__ void bfs_enter(SEARCH_PARAMETERS, const vertex_t* frontier, long long size) {
+  const ROWS rows(first_array, second_array);
+  const long long level = state->level;
+  for (long long first = grid_warp_id() * 32; first < size; first += grid_warps() * 32) {
+    const bool there = first + lane_id() < size;
+    const vertex_t vertex = there ? frontier[first + lane_id()] : 0;
+    if (there) levels[vertex] = static_cast<vertex_t>(level);
+    push_row(queues + (level & 1) * num_vertices, num_vertices, &state->levels[level & 1], rows, there, vertex);
+  }
 }
 
 // One level forwards by the whole grid.
@@ -113,22 +133,27 @@ extern "C" __global__ void bfs_tail(SEARCH_PARAMETERS, long long max_levels, lon
   }
 }
 
+struct found_rows {
+  unsigned long long rows = 0, entries = 0;
+};
+
 // One level backwards. A warp owns 32 vertices: each lane looks at the first entries of its own row, then the warp goes
 // through what is left of the rows one after the other, 32 entries at a time.
-extern "C" __global__ void bfs_look_back(SEARCH_PARAMETERS) {
+template <class Vertex>
+__device__ found_rows look_back(const search& s, const csr_rows<Vertex>& rows) {
   constexpr long long alone = 8;  // entries that a lane looks at by itself
-  const VERTEX_T level = static_cast<VERTEX_T>(state->level);
-  unsigned long long found = 0, found_entries = 0;
-  for (long long first = grid_warp_id() * 32; first < num_vertices; first += grid_warps() * 32) {
+  const Vertex level = static_cast<Vertex>(s.state->level);
+  found_rows found;
+  for (long long first = grid_warp_id() * 32; first < s.num_vertices; first += grid_warps() * 32) {
     const long long vertex = first + lane_id();
-    const bool open = vertex < num_vertices && levels[vertex] < 0;
-    const long long begin = open ? offsets[vertex] : 0, end = open ? offsets[vertex + 1] : 0;
-    VERTEX_T parent = -1;
+    const bool open = vertex < s.num_vertices && s.levels[vertex] < 0;
+    const long long begin = open ? rows.offsets[vertex] : 0, end = open ? rows.offsets[vertex + 1] : 0;
+    Vertex parent = -1;
     for (long long entry = begin; entry < min(end, begin + alone) && parent < 0; ++entry) {
-      const VERTEX_T from = neighbors[entry];
-      if (from < 0 || from >= num_vertices) {
-        raise_status(status, fault_bad_neighbor, entry);
-      } else if (levels[from] == level) {
+      const Vertex from = rows.neighbors[entry];
+      if (from < 0 || from >= s.num_vertices) {
+        raise_status(s.status, fault_bad_neighbor, entry);
+      } else if (s.levels[from] == level) {
         parent = from;
       }
     }
@@ -137,13 +162,13 @@ extern "C" __global__ void bfs_look_back(SEARCH_PARAMETERS) {
       const long long row_end = __shfl_sync(full_mask, end, owner);
       for (long long at = __shfl_sync(full_mask, begin, owner) + alone; at < row_end; at += 32) {
         const long long entry = at + lane_id();
-        VERTEX_T from = -1;
-        if (entry < row_end) from = neighbors[entry];
-        if (entry < row_end && (from < 0 || from >= num_vertices)) {
-          raise_status(status, fault_bad_neighbor, entry);
+        Vertex from = -1;
+        if (entry < row_end) from = rows.neighbors[entry];
+        if (entry < row_end && (from < 0 || from >= s.num_vertices)) {
+          raise_status(s.status, fault_bad_neighbor, entry);
           from = -1;
         }
-        const unsigned votes = __ballot_sync(full_mask, from >= 0 && levels[from < 0 ? 0 : from] == level);
+        const unsigned votes = __ballot_sync(full_mask, from >= 0 && s.levels[from < 0 ? 0 : from] == level);
         if (votes == 0) continue;
         from = __shfl_sync(full_mask, from, __ffs(static_cast<int>(votes)) - 1);
         if (lane_id() == owner) parent = from;
@@ -151,14 +176,47 @@ extern "C" __global__ void bfs_look_back(SEARCH_PARAMETERS) {
       }
     }
     if (parent >= 0) {
-      parents[vertex] = parent;
-      levels[vertex] = level + 1;  // others who look now are waiting for `level`
-      found += 1;
-      found_entries += static_cast<unsigned long long>(end - begin);
+      s.parents[vertex] = parent;
+      s.levels[vertex] = level + 1;  // others who look now are waiting for `level`
+      found.rows += 1;
+      found.entries += static_cast<unsigned long long>(end - begin);
     }
   }
-  found = warp_sum(found);
-  found_entries = warp_sum(found_entries);
+  return found;
+}
+
+// The same over the leaves of a shard, a warp each.
+__device__ found_rows look_back(const search& s, const page_rows& rows) {
+  constexpr int at_once = 2;  // entries of a row that look first
+  const int level = static_cast<int>(s.state->level);
+  found_rows found;
+  for (long long place = grid_warp_id(); place < rows.num_places(); place += grid_warps()) {
+    const leaf_entry entry = rows.read(place);
+    const int vertex = entry.row(), from = entry.neighbor();
+    bool open = entry.there;
+    if (open && (vertex >= s.num_vertices || from < 0 || from >= s.num_vertices)) {
+      raise_status(s.status, fault_bad_neighbor, place);
+      open = false;
+    }
+    // Another warp may have found a parent for a row that reaches over several leaves, but not the lowest.
+    if (open) open = s.levels[vertex] < 0 || s.levels[vertex] > level;
+    unsigned votes = __ballot_sync(full_mask, open && entry.rank < at_once && s.levels[from] == level);
+    const bool goes_on = open && entry.rank >= at_once && (votes & entry.run) == 0;
+    votes |= __ballot_sync(full_mask, goes_on && s.levels[from] == level);
+    const bool lowest = (votes & entry.run) != 0 && __ffs(static_cast<int>(votes & entry.run)) - 1 == lane_id();
+    if (lowest && lower_parent(s.parents + vertex, from)) {
+      s.levels[vertex] = level + 1;
+      found.rows += 1;
+      found.entries += static_cast<unsigned long long>(rows.length(vertex));
+    }
+  }
+  return found;
+}
+
+extern "C" __global__ void bfs_look_back(SEARCH_PARAMETERS) {
+  const search s{SEARCH_ARGUMENTS};
+  const found_rows here = look_back(s, s.rows);
+  const unsigned long long found = warp_sum(here.rows), found_entries = warp_sum(here.entries);
   if (lane_id() == 0 && found != 0) {
     atomicAdd(&state->found, found);
     atomicAdd(&state->found_entries, found_entries);
@@ -175,11 +233,12 @@ extern "C" __global__ void bfs_look_back(SEARCH_PARAMETERS) {
 
 // The frontier that was found backwards, as a queue. A thread per vertex.
 extern "C" __global__ void bfs_collect(SEARCH_PARAMETERS) {
+  const ROWS rows(first_array, second_array);
   const long long level = state->level;
   for (long long first = grid_warp_id() * 32; first < num_vertices; first += grid_warps() * 32) {
     const long long vertex = first + lane_id();
     const bool wanted = vertex < num_vertices && levels[vertex] == level;
-    push_row(queues + (level & 1) * num_vertices, num_vertices, &state->levels[level & 1], offsets, wanted,
-             static_cast<VERTEX_T>(vertex));
+    push_row(queues + (level & 1) * num_vertices, num_vertices, &state->levels[level & 1], rows, wanted,
+             static_cast<vertex_t>(vertex));
   }
 }

@@ -9,15 +9,17 @@ import numpy as np
 
 from graphlode.control import Control
 from graphlode.cuda.compiler import KernelSource
-from graphlode.cuda.interface import KernelDevice, launch_shape, raise_fault, vertex_define
+from graphlode.cuda.graph.rows import DEFINES, KernelRows, kernel_rows
+from graphlode.cuda.interface import WARP, KernelDevice, launch_shape, raise_fault
 from graphlode.types import Task
 
 OPERATION = "analytics.bfs"
 SOURCE = KernelSource(
     "analytics/bfs",
-    ("bfs_start", "bfs_walk", "bfs_tail", "bfs_look_back", "bfs_collect"),
-    {"VERTEX_T": ("int", "long long")},
+    ("bfs_start", "bfs_enter", "bfs_walk", "bfs_tail", "bfs_look_back", "bfs_collect"),
+    DEFINES,
 )
+READS_PAGES = True
 
 # Words of bfs_state in bfs.cu, followed by the two status words.
 _FRONTIER, _REACHED, STATE_LEVEL, STATE_WORDS = 8, 10, 11, 13
@@ -26,9 +28,23 @@ _FRONTIER, _REACHED, STATE_LEVEL, STATE_WORDS = 8, 10, 11, 13
 _TAIL_LEVELS, _TAIL_ENTRIES = 4096, 16 * 1024
 
 
-def worth_looking_back(frontier_entries: int, entries_left: int, unreached: int) -> bool:
-    """Whether a level is cheaper to find backwards; told in native/src/analytics/bfs_search.hpp."""
-    return 2 * frontier_entries**2 > unreached * entries_left
+# Entries of pages, read leaf after leaf (10 bytes each, in order), that cost as much as one walked forwards (32 bytes or
+# more, at random).
+_READ_PER_WALKED = 16
+
+
+def worth_looking_back(frontier_entries: int, entries_left: int, unreached: int, read_anyway: int = 0) -> bool:
+    """Whether a level is cheaper to find backwards; told in native/src/analytics/bfs_search.hpp.
+
+    `read_anyway` are entries that looking backwards reads however few look: on pages all of them.
+    """
+    looks = unreached * max(frontier_entries, entries_left)
+    return 2 * frontier_entries**2 > looks and _READ_PER_WALKED * frontier_entries >= read_anyway
+
+
+def back_shape(device: KernelDevice, rows: KernelRows) -> tuple[int, int]:
+    """Grid and block for looking backwards: a lane per row, or on pages a warp per leaf."""
+    return launch_shape(device, WARP * rows.num_leaves or rows.num_rows)
 
 
 def launch(
@@ -57,50 +73,50 @@ def launch(
 
 class _Search:
     def __init__(self, device: KernelDevice, view: Mapping[str, Any], source: int) -> None:
-        offsets, neighbors = view["offsets"], view["neighbors"]
-        self._device = device
-        self._num_vertices, self._entries_left = len(offsets) - 1, len(neighbors)
-        self.levels = device.empty(self._num_vertices, neighbors.dtype)
-        self.parents = device.empty(self._num_vertices, neighbors.dtype)
+        self._device, self._rows = device, kernel_rows(view)
+        dtype, count = self._rows.dtype, self._rows.num_rows
+        self._entries_left = self._rows.num_entries
+        self.levels, self.parents = (device.empty(count, dtype) for _ in range(2))
         self.levels.fill(-1)
         self.parents.fill(-1)
-        queues = device.empty(2 * self._num_vertices, neighbors.dtype)
+        queues = device.empty(2 * count, dtype)
         self._words = device.zeros(STATE_WORDS + 2, np.int64)
         state, status = self._words[:STATE_WORDS], self._words[STATE_WORDS:]
-        self._kernels = device.load(SOURCE, VERTEX_T=vertex_define(neighbors.dtype))
-        count = np.int64(self._num_vertices)
-        self._arguments = (offsets, neighbors, count, self.levels, self.parents, queues, state, status)
-        self._grid, self._block = launch_shape(device, self._num_vertices)
-        self._kernels.launch("bfs_start", 1, 32, (*self._arguments, neighbors.dtype.type(source)))
+        self._kernels = device.load(SOURCE, ROWS=self._rows.define)
+        self._arguments = (*self._rows.arguments, np.int64(count), self.levels, self.parents, queues, state, status)
+        self._kernels.launch("bfs_start", 1, 32, (*self._arguments, dtype.type(source)))
         self._look()
 
     def run(self, control: Control, symmetric: bool) -> None:
-        size, entries, queued = self._queued()
+        size, length, queued = self._queued()
         while size:
             control.check()
+            entries = int(length * self._rows.entries_by_length)
             self._entries_left = max(0, self._entries_left - entries)
-            unreached = self._num_vertices - int(self._now[_REACHED])
-            if symmetric and worth_looking_back(entries, self._entries_left, unreached):
-                size, entries, queued = self._look_back()
+            unreached = self._rows.num_rows - int(self._now[_REACHED])
+            read_anyway = 0 if self._rows.state is None else self._rows.num_entries
+            if symmetric and worth_looking_back(entries, self._entries_left, unreached, read_anyway):
+                size, length, queued = self._look_back()
             else:
                 if not queued:
-                    self._kernels.launch("bfs_collect", self._grid, self._block, self._arguments)
-                size, entries, queued = self._walk(entries)
+                    grid, block = launch_shape(self._device, self._rows.num_rows)
+                    self._kernels.launch("bfs_collect", grid, block, self._arguments)
+                size, length, queued = self._walk(length)
         # The level under way has nobody on it.
         self.reached, self.depth = int(self._now[_REACHED]), int(self._now[STATE_LEVEL]) - 1
 
-    def _walk(self, entries: int) -> tuple[int, int, bool]:
-        if entries <= _TAIL_ENTRIES:
+    def _walk(self, length: int) -> tuple[int, int, bool]:
+        grid, block = launch_shape(self._device, length)
+        if length <= _TAIL_ENTRIES:
             limits = (np.int64(_TAIL_LEVELS), np.int64(_TAIL_ENTRIES))
-            self._kernels.launch("bfs_tail", 1, self._block, (*self._arguments, *limits))
+            self._kernels.launch("bfs_tail", 1, block, (*self._arguments, *limits))
         else:
-            grid, block = launch_shape(self._device, entries)
             self._kernels.launch("bfs_walk", grid, block, self._arguments)
         self._look()
         return self._queued()
 
     def _look_back(self) -> tuple[int, int, bool]:
-        self._kernels.launch("bfs_look_back", self._grid, self._block, self._arguments)
+        self._kernels.launch("bfs_look_back", *back_shape(self._device, self._rows), self._arguments)
         self._look()
         return int(self._now[_FRONTIER]), int(self._now[_FRONTIER + 1]), False
 
@@ -109,9 +125,9 @@ class _Search:
         raise_fault(self._now[STATE_WORDS:], OPERATION, self._device.name)
 
     def _queued(self) -> tuple[int, int, bool]:
-        """How many vertices and entries the level under way has, and that they are queued."""
-        short_rows, long_rows, entries = self._now[3 * (int(self._now[STATE_LEVEL]) & 1) :][:3].tolist()
-        return short_rows + long_rows, entries, True
+        """How many vertices the level under way has, how long their rows are together, and that they are queued."""
+        short_rows, long_rows, length = self._now[3 * (int(self._now[STATE_LEVEL]) & 1) :][:3].tolist()
+        return short_rows + long_rows, length, True
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], **options: Any) -> int:

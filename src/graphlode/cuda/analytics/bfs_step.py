@@ -1,7 +1,7 @@
-"""One shard's part of a breadth-first search on a CUDA device, by the kernels of analytics/bfs.cu.
+"""One shard's part of a breadth-first search on a CUDA device, by the kernels of analytics/bfs.cu, on its pages.
 
-The shard's rows are written out once. A step marks the frontier's level, queues its rows, of which those of other shards
-are empty here, and finds the next level as far as they show it.
+Entering a frontier marks its level and queues its rows, of which those of other shards are empty here; a step then finds
+the next level as far as they show it. A step forwards costs what the rows have, however many vertices there are.
 """
 
 from __future__ import annotations
@@ -12,53 +12,75 @@ from typing import Any
 import numpy as np
 
 from graphlode.control import Control
-from graphlode.cuda.analytics.bfs import OPERATION, SOURCE, STATE_LEVEL, STATE_WORDS
-from graphlode.cuda.graph import packed
-from graphlode.cuda.interface import KernelDevice, launch_shape, raise_fault, vertex_define
+from graphlode.cuda.analytics.bfs import OPERATION, SOURCE, STATE_LEVEL, STATE_WORDS, back_shape
+from graphlode.cuda.graph.packed_state import State
+from graphlode.cuda.graph.rows import KernelRows, kernel_rows
+from graphlode.cuda.interface import KernelDevice, launch_shape, raise_fault
 from graphlode.types import AnyArray, BoolArray
 
 
 @dataclass
 class Search:
-    offsets: Any
-    neighbors: Any
+    pages: State
     levels: Any
     parents: Any
     queues: Any
+    words: Any  # the state of bfs.cu and the status
+    length: int = 0  # of the queued rows
+
+    def rows(self) -> KernelRows:
+        """Anew for every launch: the store may have been written since the last one."""
+        return kernel_rows({"pages": self.pages, "num_rows": len(self.levels)})
+
+    def arguments(self, rows: KernelRows) -> tuple[Any, ...]:
+        arrays = (self.levels, self.parents, self.queues, self.words[:STATE_WORDS], self.words[STATE_WORDS:])
+        return (*rows.arguments, np.int64(len(self.levels)), *arrays)
 
 
-def begin(device: KernelDevice, state: Any, *, num_vertices: int, own: BoolArray) -> Search:
-    rows = packed.csr(device, state)
-    offsets, neighbors = rows["offsets"][: num_vertices + 1], rows["neighbors"]
-    levels, parents = (device.empty(num_vertices, neighbors.dtype) for _ in range(2))
+def begin(device: KernelDevice, state: State, *, num_vertices: int, own: BoolArray) -> Search:
+    levels, parents = (device.empty(num_vertices, np.int32) for _ in range(2))
     levels.fill(-1)
     parents.fill(-1)
-    return Search(offsets, neighbors, levels, parents, device.empty(2 * num_vertices, neighbors.dtype))
+    queues = device.empty(2 * num_vertices, np.int32)
+    return Search(state, levels, parents, queues, device.zeros(STATE_WORDS + 2, np.int64))
 
 
-def entries_of(device: KernelDevice, search: Search, frontier: AnyArray) -> int:
-    there = device.asarray(frontier)
-    return int((search.offsets[there + 1] - search.offsets[there]).sum())
+def enter(device: KernelDevice, search: Search, frontier: AnyArray, *, level: int, control: Control) -> int:
+    control.check()
+    start = np.zeros(STATE_WORDS + 2, np.int64)
+    start[STATE_LEVEL] = level
+    search.words = device.asarray(start)
+    rows = search.rows()
+    kernels = device.load(SOURCE, ROWS=rows.define)
+    grid, block = launch_shape(device, frontier.size)
+    arguments = (*search.arguments(rows), device.asarray(frontier), np.int64(frontier.size))
+    kernels.launch("bfs_enter", grid, block, arguments)
+    _, _, search.length = _queued(device, search, level)
+    return int(search.length * rows.entries_by_length)
 
 
 def step(
-    device: KernelDevice, search: Search, frontier: AnyArray, *, level: int, backwards: bool, control: Control
+    device: KernelDevice, search: Search, *, level: int, backwards: bool, control: Control
 ) -> tuple[AnyArray, AnyArray]:
     control.check()
-    num_vertices = len(search.levels)
-    search.levels[device.asarray(frontier)] = level
-    start = np.zeros(STATE_WORDS + 2, np.int64)
-    start[STATE_LEVEL] = level
-    words = device.asarray(start)
-    arrays = (search.levels, search.parents, search.queues, words[:STATE_WORDS], words[STATE_WORDS:])
-    arguments = (search.offsets, search.neighbors, np.int64(num_vertices), *arrays)
-    kernels = device.load(SOURCE, VERTEX_T=vertex_define(search.neighbors.dtype))
-    grid, block = launch_shape(device, num_vertices)
+    rows = search.rows()
+    kernels = device.load(SOURCE, ROWS=rows.define)
     if backwards:
-        kernels.launch("bfs_look_back", grid, block, arguments)
+        kernels.launch("bfs_look_back", *back_shape(device, rows), search.arguments(rows))
+        raise_fault(device.get(search.words)[STATE_WORDS:], OPERATION, device.name)
+        found = device.xp.flatnonzero(search.levels == level + 1).astype(np.int32)
     else:
-        kernels.launch("bfs_collect", grid, block, arguments)
-        kernels.launch("bfs_walk", grid, block, arguments)
-    raise_fault(device.get(words)[STATE_WORDS:], OPERATION, device.name)
-    found = device.xp.flatnonzero(search.levels == level + 1)
-    return device.get(found.astype(np.int32)), device.get(search.parents[found])
+        kernels.launch("bfs_walk", *launch_shape(device, search.length), search.arguments(rows))
+        short_rows, long_rows, _ = _queued(device, search, level + 1)
+        first = len(search.levels) * ((level + 1) & 1)
+        queue = search.queues[first : first + len(search.levels)]
+        found = device.xp.concatenate([queue[:short_rows], queue[len(queue) - long_rows :]])
+    return device.get(found), device.get(search.parents[found])
+
+
+def _queued(device: KernelDevice, search: Search, level: int) -> tuple[int, int, int]:
+    """The short and long rows in the queue of a level, and how long they are together."""
+    words = device.get(search.words)
+    raise_fault(words[STATE_WORDS:], OPERATION, device.name)
+    short_rows, long_rows, length = words[3 * (level & 1) :][:3].tolist()
+    return short_rows, long_rows, length

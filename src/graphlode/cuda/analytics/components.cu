@@ -4,21 +4,25 @@
 // root below the lower one by compare and swap, so the root of a finished component is its lowest vertex whatever the
 // threads did. Nobody waits for anybody: a swap that fails says what is there now, and the search goes on from it.
 //
-// A warp owns 32 rows: a lane walks a short row of its own, the warp a long one together. Work O(n + m) joins, most of
-// which find both ends in one tree already. After Sutton, Ben-Nun and Barak, "Optimizing Parallel Graph Connectivity
+// A warp owns 32 rows: a lane walks a short row of its own, the warp a long one together. On the pages of a shard it
+// owns a leaf: keys say whose entry it is, so that nobody looks for rows. Work O(n + m) joins, most of which find both
+// ends in one tree already. After Sutton, Ben-Nun and Barak, "Optimizing Parallel Graph Connectivity
 // Computation via Subgraph Sampling" (IPDPS 2018).
+#include "packed_rows.cuh"
 #include "platform.cuh"
+#include "rows.cuh"
 #include "status.cuh"
 #include "warp.cuh"
-#ifndef VERTEX_T
-#error "VERTEX_T is set by the host"
+#ifndef ROWS
+#error "ROWS is set by the host"
 #endif
+using vertex_t = ROWS::vertex;
 
-constexpr long long long_row = 16;
+constexpr long long alone = 16;  // the longest row that a lane walks by itself
 
 // Pointers move while others read them; volatile, so that a loop sees them move.
-__device__ __forceinline__ VERTEX_T parent_of(const VERTEX_T* parents, VERTEX_T v) {
-  return static_cast<const volatile VERTEX_T*>(parents)[v];
+__device__ __forceinline__ vertex_t parent_of(const vertex_t* parents, vertex_t v) {
+  return static_cast<const volatile vertex_t*>(parents)[v];
 }
 
 __device__ __forceinline__ int swap_if(int* at, int expected, int value) { return atomicCAS(at, expected, value); }
@@ -28,54 +32,80 @@ __device__ __forceinline__ long long swap_if(long long* at, long long expected, 
                                           static_cast<unsigned long long>(value)));
 }
 
-__device__ void join(VERTEX_T* parents, VERTEX_T u, VERTEX_T v) {
-  VERTEX_T a = parent_of(parents, u), b = parent_of(parents, v);
+__device__ void join(vertex_t* parents, vertex_t u, vertex_t v) {
+  vertex_t a = parent_of(parents, u), b = parent_of(parents, v);
   while (a != b) {
-    const VERTEX_T high = max(a, b), low = min(a, b);
-    const VERTEX_T above = swap_if(parents + high, high, low);
+    const vertex_t high = max(a, b), low = min(a, b);
+    const vertex_t above = swap_if(parents + high, high, low);
     if (above == high || above == low) return;
     a = parent_of(parents, above);
     b = parent_of(parents, low);
   }
 }
 
-// Joins each row with its entries at places first_place .. last_place - 1; rows that point to `skip` are left out.
-extern "C" __global__ void components_join(const long long* offsets, const VERTEX_T* neighbors, long long num_vertices,
-                                           long long first_place, long long last_place, VERTEX_T skip,
-                                           VERTEX_T* parents, status_word* status) {
-  const auto join_entry = [&](long long row, long long entry) {
-    const VERTEX_T neighbor = neighbors[entry];
+struct joining {
+  long long num_vertices;
+  long long first_place, last_place;  // which entries of each row
+  vertex_t skip;                      // rows that point to it are left out
+  vertex_t* parents;
+  status_word* status;
+
+  __device__ __forceinline__ bool wants(long long row) const {
+    return row < num_vertices && parent_of(parents, static_cast<vertex_t>(row)) != skip;
+  }
+  __device__ __forceinline__ void take(long long row, vertex_t neighbor, long long entry) const {
     if (neighbor < 0 || neighbor >= num_vertices) {
       raise_status(status, fault_bad_neighbor, entry);
     } else {
-      join(parents, static_cast<VERTEX_T>(row), neighbor);
+      join(parents, static_cast<vertex_t>(row), neighbor);
     }
-  };
-  for (long long first = grid_warp_id() * 32; first < num_vertices; first += grid_warps() * 32) {
+  }
+};
+
+template <class Vertex>
+__device__ void join_rows(const joining& j, const csr_rows<Vertex>& rows) {
+  for (long long first = grid_warp_id() * 32; first < j.num_vertices; first += grid_warps() * 32) {
     const long long row = first + lane_id();
-    const bool wanted = row < num_vertices && parent_of(parents, static_cast<VERTEX_T>(row)) != skip;
-    const long long begin = wanted ? offsets[row] + first_place : 0;
-    const long long end = wanted ? min(offsets[row + 1], offsets[row] + last_place) : 0;
-    if (end - begin <= long_row) {
-      for (long long entry = begin; entry < end; ++entry) join_entry(row, entry);
+    const bool wanted = j.wants(row);
+    const long long begin = wanted ? rows.offsets[row] + j.first_place : 0;
+    const long long end = wanted ? min(rows.offsets[row + 1], rows.offsets[row] + j.last_place) : 0;
+    if (end - begin <= alone) {
+      for (long long entry = begin; entry < end; ++entry) j.take(row, rows.neighbor(entry), entry);
     }
-    for (unsigned left = __ballot_sync(full_mask, end - begin > long_row); left != 0; left &= left - 1) {
+    for (unsigned left = __ballot_sync(full_mask, end - begin > alone); left != 0; left &= left - 1) {
       const int owner = __ffs(static_cast<int>(left)) - 1;
       const long long row_end = __shfl_sync(full_mask, end, owner);
       for (long long entry = __shfl_sync(full_mask, begin, owner) + lane_id(); entry < row_end; entry += 32) {
-        join_entry(first + owner, entry);
+        j.take(first + owner, rows.neighbor(entry), entry);
       }
       __syncwarp();
     }
   }
 }
 
+// Places are counted from the begin of the row in the leaf: of a long row, some more are among the first.
+__device__ void join_rows(const joining& j, const page_rows& rows) {
+  for (long long place = grid_warp_id(); place < rows.num_places(); place += grid_warps()) {
+    const leaf_entry entry = rows.read(place);
+    if (entry.there && entry.rank >= j.first_place && entry.rank < j.last_place && j.wants(entry.row())) {
+      j.take(entry.row(), entry.neighbor(), place);
+    }
+  }
+}
+
+// Joins each row with its entries at places first_place .. last_place - 1; rows that point to `skip` are left out.
+extern "C" __global__ void components_join(const ROWS::first_array* first_array, const ROWS::second_array* second_array,
+                                           long long num_vertices, long long first_place, long long last_place,
+                                           vertex_t skip, vertex_t* parents, status_word* status) {
+  join_rows(joining{num_vertices, first_place, last_place, skip, parents, status}, ROWS(first_array, second_array));
+}
+
 // Afterwards everybody points to a root. A thread per vertex.
-extern "C" __global__ void components_compress(long long num_vertices, VERTEX_T* parents) {
+extern "C" __global__ void components_compress(long long num_vertices, vertex_t* parents) {
   const long long threads = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long v = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; v < num_vertices; v += threads) {
-    VERTEX_T up = parent_of(parents, static_cast<VERTEX_T>(v));
-    for (VERTEX_T above = parent_of(parents, up); above != up; above = parent_of(parents, up)) up = above;
+    vertex_t up = parent_of(parents, static_cast<vertex_t>(v));
+    for (vertex_t above = parent_of(parents, up); above != up; above = parent_of(parents, up)) up = above;
     parents[v] = up;
   }
 }

@@ -9,13 +9,13 @@ import numpy as np
 
 from graphlode.control import Control
 from graphlode.cuda.compiler import KernelSource
-from graphlode.cuda.interface import KernelDevice, launch_shape, vertex_define
+from graphlode.cuda.graph.rows import DEFINES, kernel_rows
+from graphlode.cuda.interface import WARP, KernelDevice, launch_shape
 from graphlode.types import Task
 
 OPERATION = "analytics.components"
-SOURCE = KernelSource(
-    "analytics/components", ("components_join", "components_compress"), {"VERTEX_T": ("int", "long long")}
-)
+SOURCE = KernelSource("analytics/components", ("components_join", "components_compress"), DEFINES)
+READS_PAGES = True
 
 _FIRST_ENTRIES = 2
 _SAMPLES = 1024
@@ -29,27 +29,30 @@ def launch(
     task = next(iter(tasks), None)
     if task is None:
         return None
-    xp, offsets, neighbors = device.xp, view["offsets"], view["neighbors"]
-    num_vertices = len(offsets) - 1
+    xp, rows = device.xp, kernel_rows(view)
+    num_vertices, dtype = rows.num_rows, rows.dtype
     if num_vertices == 0:
-        return {"labels": device.get(neighbors[:0]), "count": 0}
-    kernels = device.load(SOURCE, VERTEX_T=vertex_define(neighbors.dtype))
-    grid, block = launch_shape(device, num_vertices)
-    parents = xp.arange(num_vertices, dtype=neighbors.dtype)
+        return {"labels": np.zeros(0, dtype), "count": 0}
+    kernels = device.load(SOURCE, ROWS=rows.define)
+    by_rows, by_vertices = (
+        launch_shape(device, WARP * rows.num_leaves or num_vertices),
+        launch_shape(device, num_vertices),
+    )
+    parents = xp.arange(num_vertices, dtype=dtype)
     status = device.status()
 
     def join(first_place: int, last_place: int, skip: int) -> None:
         control.check()
-        places = (np.int64(first_place), np.int64(last_place), neighbors.dtype.type(skip))
-        arguments = (offsets, neighbors, np.int64(num_vertices), *places, parents, status)
-        kernels.launch("components_join", grid, block, arguments)
-        kernels.launch("components_compress", grid, block, (np.int64(num_vertices), parents))
+        places = (np.int64(first_place), np.int64(last_place), dtype.type(skip))
+        arguments = (*rows.arguments, np.int64(num_vertices), *places, parents, status)
+        kernels.launch("components_join", *by_rows, arguments)
+        kernels.launch("components_compress", *by_vertices, (np.int64(num_vertices), parents))
 
     join(0, _FIRST_ENTRIES, _NOBODY)
-    join(_FIRST_ENTRIES, len(neighbors), _frequent_root(device, parents) if symmetric else _NOBODY)
+    join(_FIRST_ENTRIES, rows.num_entries, _frequent_root(device, parents) if symmetric else _NOBODY)
     device.raise_status(status, OPERATION)
     # Roots ascend with the lowest vertex of their component: they are it.
-    numbers = xp.cumsum(parents == xp.arange(num_vertices, dtype=neighbors.dtype), dtype=neighbors.dtype)
+    numbers = xp.cumsum(parents == xp.arange(num_vertices, dtype=dtype), dtype=dtype)
     labels = numbers[parents] - 1
     control.advance(task.end - task.begin)
     return {"labels": device.get(labels), "count": int(numbers[-1])}

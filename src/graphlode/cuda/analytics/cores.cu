@@ -53,7 +53,7 @@ __device__ void peel_round(const peel& p) {
     p.core[vertex] = level;
     p.round[vertex] = round;
   });
-  visit_entries(queue, p.num_vertices, counts, p.offsets, [&](bool there, long long entry) {
+  visit_entries(queue, p.num_vertices, counts, offset_rows{p.offsets}, [&](bool there, long long entry) {
     VERTEX_T neighbor = 0;
     bool falls = false;
     if (there) {
@@ -64,7 +64,7 @@ __device__ void peel_round(const peel& p) {
         falls = atomicSub(p.degree + neighbor, 1) == level + 1;
       }
     }
-    push_row(next_queue, p.num_vertices, &p.state->rounds[next], p.offsets, falls, neighbor);
+    push_row(next_queue, p.num_vertices, &p.state->rounds[next], offset_rows{p.offsets}, falls, neighbor);
   });
 }
 
@@ -116,7 +116,7 @@ __device__ void collect(const peel& p) {
   for (long long first = grid_warp_id() * 32; first < length; first += grid_warps() * 32) {
     const bool there = first + lane_id() < length;
     const VERTEX_T vertex = there ? listed[first + lane_id()] : 0;
-    push_row(p.queues + now * p.num_vertices, p.num_vertices, &p.state->rounds[now], p.offsets,
+    push_row(p.queues + now * p.num_vertices, p.num_vertices, &p.state->rounds[now], offset_rows{p.offsets},
              there && p.degree[vertex] <= level, vertex);
   }
 }

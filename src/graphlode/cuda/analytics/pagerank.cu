@@ -6,15 +6,118 @@
 // the values moved and how much of them has nowhere to go is summed per warp or block, and added up by the host in a
 // fixed order, so that a device gives the same answer every time.
 //
+// On the pages of a shard a warp first sums each leaf, row by row. Where the index says that a row begins, its sum goes
+// to the row; what a row has in a leaf further on, always at the begin of that leaf, goes to the leaf. What is then
+// left of a row is one number of its own and one for each leaf that it reaches on to: mostly none, and summed as the
+// entries of compressed rows are.
+//
 // Work O(n + m) per iteration, bound by reading `sent` at random.
 #include "grid.cuh"
+#include "packed_rows.cuh"
 #include "platform.cuh"
+#include "rows.cuh"
 #include "warp.cuh"
-#ifndef VERTEX_T
-#error "VERTEX_T is set by the host"
+#ifndef ROWS
+#error "ROWS is set by the host"
 #endif
 
 constexpr long long alone = 16;  // the longest row that a lane sums by itself
+
+struct span {
+  long long begin, end;
+};
+
+// What arrives at the rows, as kernels see it: a span of terms per row, and what there is beside them.
+template <class Rows>
+struct arriving_terms;
+
+template <class Vertex>
+struct arriving_terms<csr_rows<Vertex>> {
+  csr_rows<Vertex> rows;
+  const double* sent;
+  const double* weights;
+  double* unused;
+  int weighted;
+
+  __device__ __forceinline__ span of(long long row) const { return {rows.offsets[row], rows.offsets[row + 1]}; }
+  __device__ __forceinline__ double term(long long entry) const {
+    const double value = sent[rows.neighbors[entry]];
+    return weighted ? weights[entry] * value : value;
+  }
+  __device__ __forceinline__ double take_own(long long) const { return 0.0; }
+};
+
+template <>
+struct arriving_terms<page_rows> {
+  page_rows rows;
+  const double* unused;
+  const double* of_leaves;  // by place
+  double* of_rows;          // zero between iterations
+  int weighted;
+
+  __device__ __forceinline__ span of(long long row) const {
+    const page_rows::places at = rows.places_of(row);
+    return {at.first + 1, at.last + 1};
+  }
+  __device__ __forceinline__ double term(long long place) const { return of_leaves[place]; }
+  __device__ __forceinline__ double take_own(long long row) const {
+    const double own = of_rows[row];
+    of_rows[row] = 0.0;
+    return own;
+  }
+};
+
+using terms = arriving_terms<ROWS>;
+
+// Calls finish(row, arriving) by one lane for every row of at most `longest` terms.
+template <class Finish>
+__device__ void sum_rows(const terms& all, long long num_vertices, long long longest, Finish finish) {
+  for (long long first = grid_warp_id() * 32; first < num_vertices; first += grid_warps() * 32) {
+    const long long row = first + lane_id();
+    const bool there = row < num_vertices;
+    const span own = there ? all.of(row) : span{0, 0};
+    const long long length = own.end - own.begin;
+    double arriving = 0.0;
+    if (length <= alone) {
+      for (long long entry = own.begin; entry < own.end; ++entry) arriving += all.term(entry);
+    }
+    for (unsigned left = __ballot_sync(full_mask, length > alone && length <= longest); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const long long row_end = __shfl_sync(full_mask, own.end, owner);
+      double part = 0.0;
+      for (long long entry = __shfl_sync(full_mask, own.begin, owner) + lane_id(); entry < row_end; entry += 32) {
+        part += all.term(entry);
+      }
+      part = warp_sum(part);
+      if (lane_id() == owner) arriving = part;
+    }
+    if (there && length <= longest) finish(row, arriving + all.take_own(row));
+  }
+}
+
+// The same for the rows that are listed, a block for each, by its first thread.
+template <class Finish>
+__device__ void sum_long_rows(const terms& all, const long long* rows, long long num_rows, Finish finish) {
+  __shared__ double of_warps[32];
+  for (long long i = blockIdx.x; i < num_rows; i += gridDim.x) {
+    const span own = all.of(rows[i]);
+    double part = 0.0;
+    for (long long entry = own.begin + threadIdx.x; entry < own.end; entry += blockDim.x) part += all.term(entry);
+    part = warp_sum(part);
+    if (lane_id() == 0) of_warps[warp_id()] = part;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      double arriving = all.take_own(rows[i]);
+      for (int warp = 0; warp < warps_per_block(); ++warp) arriving += of_warps[warp];
+      finish(rows[i], arriving);
+    }
+    __syncthreads();
+  }
+}
+
+struct sums {
+  double moved, stuck;
+};
 
 struct ranking {
   double damping, spread;  // spread: what each vertex gets of restarts, by its part of the restart distribution
@@ -22,82 +125,75 @@ struct ranking {
   const double* share;  // of its value that a vertex sends to each of those it leads to; 0: it leads nowhere
   double* values;
   double* next_sent;
+
+  __device__ __forceinline__ void finish(long long row, double arriving, sums* all) const {
+    const double value = damping * arriving + spread * restart[row];
+    all->moved += fabs(value - values[row]);
+    if (share[row] == 0.0) all->stuck += value;
+    values[row] = value;
+    next_sent[row] = value * share[row];
+  }
 };
 
-struct sums {
-  double moved, stuck;
-};
-
-__device__ __forceinline__ void finish_row(const ranking& r, long long row, double arriving, sums* all) {
-  const double value = r.damping * arriving + r.spread * r.restart[row];
-  all->moved += fabs(value - r.values[row]);
-  if (r.share[row] == 0.0) all->stuck += value;
-  r.values[row] = value;
-  r.next_sent[row] = value * r.share[row];
-}
-
-// What an entry brings to its row.
-__device__ __forceinline__ double entry_value(const VERTEX_T* neighbors, const double* weights, int weighted,
-                                              const double* sent, long long entry) {
-  const double value = sent[neighbors[entry]];
-  return weighted ? weights[entry] * value : value;
-}
-
+// Compressed rows have weights and no use for `of_rows`; on pages `weights` are the sums of leaves.
+#define TERMS_PARAMETERS                                                                            \
+  const ROWS::first_array *first_array, const ROWS::second_array *second_array, const double *sent, \
+      const double *weights, double *of_rows, int weighted
+#define TERMS_ARGUMENTS ROWS(first_array, second_array), sent, weights, of_rows, weighted
 #define RANKING_PARAMETERS                                                                                     \
-  const long long *offsets, const VERTEX_T *neighbors, const double *weights, const double *sent,              \
-      const double *restart, const double *share, int weighted, double damping, double spread, double *values, \
+  TERMS_PARAMETERS, const double *restart, const double *share, double damping, double spread, double *values, \
       double *next_sent, sums *parts
 #define RANKING_ARGUMENTS damping, spread, restart, share, values, next_sent
 
-// All rows of at most `longest` entries.
+// All rows of at most `longest` terms; a part of the sums per warp.
 extern "C" __global__ void pagerank_rows(RANKING_PARAMETERS, long long num_vertices, long long longest) {
   const ranking r{RANKING_ARGUMENTS};
   sums all{0.0, 0.0};
-  for (long long first = grid_warp_id() * 32; first < num_vertices; first += grid_warps() * 32) {
-    const long long row = first + lane_id();
-    const bool there = row < num_vertices;
-    const long long begin = there ? offsets[row] : 0, end = there ? offsets[row + 1] : 0, length = end - begin;
-    double arriving = 0.0;
-    if (length <= alone) {
-      for (long long entry = begin; entry < end; ++entry)
-        arriving += entry_value(neighbors, weights, weighted, sent, entry);
-    }
-    for (unsigned left = __ballot_sync(full_mask, length > alone && length <= longest); left != 0; left &= left - 1) {
-      const int owner = __ffs(static_cast<int>(left)) - 1;
-      const long long row_end = __shfl_sync(full_mask, end, owner);
-      double part = 0.0;
-      for (long long entry = __shfl_sync(full_mask, begin, owner) + lane_id(); entry < row_end; entry += 32) {
-        part += entry_value(neighbors, weights, weighted, sent, entry);
-      }
-      part = warp_sum(part);
-      if (lane_id() == owner) arriving = part;
-    }
-    if (there && length <= longest) finish_row(r, row, arriving, &all);
-  }
+  sum_rows(terms{TERMS_ARGUMENTS}, num_vertices, longest,
+           [&](long long row, double arriving) { r.finish(row, arriving, &all); });
   all.moved = warp_sum(all.moved);
   all.stuck = warp_sum(all.stuck);
   if (lane_id() == 0) parts[grid_warp_id()] = all;
 }
 
-// The rows that are listed, a block for each; a part of the sums per block.
+// The rows that are listed; a part of the sums per block.
 extern "C" __global__ void pagerank_long_rows(RANKING_PARAMETERS, const long long* rows, long long num_rows) {
-  __shared__ double of_warps[32];
   const ranking r{RANKING_ARGUMENTS};
   sums all{0.0, 0.0};
-  for (long long i = blockIdx.x; i < num_rows; i += gridDim.x) {
-    double part = 0.0;
-    for (long long entry = offsets[rows[i]] + threadIdx.x; entry < offsets[rows[i] + 1]; entry += blockDim.x) {
-      part += entry_value(neighbors, weights, weighted, sent, entry);
-    }
-    part = warp_sum(part);
-    if (lane_id() == 0) of_warps[warp_id()] = part;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      double arriving = 0.0;
-      for (int warp = 0; warp < warps_per_block(); ++warp) arriving += of_warps[warp];
-      finish_row(r, rows[i], arriving, &all);
-    }
-    __syncthreads();
-  }
+  sum_long_rows(terms{TERMS_ARGUMENTS}, rows, num_rows,
+                [&](long long row, double arriving) { r.finish(row, arriving, &all); });
   if (threadIdx.x == 0) parts[blockIdx.x] = all;
+}
+
+// What arrives at each row and nothing else, for one shard of several.
+extern "C" __global__ void pagerank_sums(TERMS_PARAMETERS, double* arriving, long long num_vertices,
+                                         long long longest) {
+  sum_rows(terms{TERMS_ARGUMENTS}, num_vertices, longest, [&](long long row, double sum) { arriving[row] = sum; });
+}
+extern "C" __global__ void pagerank_long_sums(TERMS_PARAMETERS, double* arriving, const long long* rows,
+                                              long long num_rows) {
+  sum_long_rows(terms{TERMS_ARGUMENTS}, rows, num_rows, [&](long long row, double sum) { arriving[row] = sum; });
+}
+
+// Sums what arrives within each leaf, a warp each. Compressed rows have none.
+__device__ void sum_leaves(const page_rows& rows, const double* sent, double* of_leaves, double* of_rows) {
+  for (long long place = grid_warp_id(); place < rows.num_places(); place += grid_warps()) {
+    const leaf_entry entry = rows.read(place);
+    double sum = entry.there ? sent[entry.neighbor()] : 0.0;
+    for (int distance = 1; distance < 32; distance <<= 1) {
+      const double behind = __shfl_down_sync(full_mask, sum, static_cast<unsigned>(distance));
+      if (lane_id() + distance < 32 && (entry.run >> (lane_id() + distance) & 1u)) sum += behind;
+    }
+    bool begins = entry.there && entry.rank == 0;
+    if (begins && lane_id() == 0) begins = rows.store.row_leaves[entry.row()] == entry.leaf;
+    if (begins) of_rows[entry.row()] = sum;
+    if (lane_id() == 0) of_leaves[place] = entry.there && !begins ? sum : 0.0;
+  }
+}
+template <class Vertex>
+__device__ void sum_leaves(const csr_rows<Vertex>&, const double*, double*, double*) {}
+
+extern "C" __global__ void pagerank_leaves(const ROWS::first_array* first_array, const ROWS::second_array* second_array,
+                                           const double* sent, double* of_leaves, double* of_rows) {
+  sum_leaves(ROWS(first_array, second_array), sent, of_leaves, of_rows);
 }

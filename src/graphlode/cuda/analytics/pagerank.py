@@ -1,22 +1,25 @@
-"""Drives analytics/pagerank.cu: one or two launches and one look per iteration."""
+"""Drives analytics/pagerank.cu, or on tiles pagerank_tiles.cu: one to three launches and one look per iteration."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from graphlode.control import Control
-from graphlode.cuda.compiler import KernelSource
-from graphlode.cuda.interface import WARP, KernelDevice, launch_shape, vertex_define
+from graphlode.cuda.analytics.pagerank_sums import ArrivingSums
+from graphlode.cuda.analytics.pagerank_tiles import TileRanking
+from graphlode.cuda.graph.rows import KernelRows, kernel_rows
+from graphlode.cuda.interface import KernelDevice
 from graphlode.types import FloatArray, Task
 
 OPERATION = "analytics.pagerank"
-SOURCE = KernelSource("analytics/pagerank", ("pagerank_rows", "pagerank_long_rows"), {"VERTEX_T": ("int", "long long")})
-
-# The longest row that one warp sums; longer ones get a block each.
-_LONGEST = 2048
+READS_PAGES = True
+# An iteration is bound by reading what is sent at random, beside which the wider keys of pages go unnoticed.
+ITERATIONS_ON_PAGES = math.inf
+TILE_ROW_BITS = 13  # sums of so many destinations take 64 KiB of shared memory: three blocks on a multiprocessor
 
 
 def launch(
@@ -35,11 +38,15 @@ def launch(
     task = next(iter(tasks), None)
     if task is None:
         return None
-    num_vertices = len(view["offsets"]) - 1
+    num_vertices = view["num_rows"] if "num_rows" in view else len(view["offsets"]) - 1
     iterations, converged, told = 0, num_vertices == 0, 0
     if num_vertices == 0:
         return {"values": np.zeros(0), "iterations": iterations, "converged": converged}
-    ranking = _Ranking(device, view, damping, restart, weights)
+    ranking: TileRanking | _Ranking
+    if "edges" in view:
+        ranking = TileRanking(device, view, damping, restart)
+    else:
+        ranking = _Ranking(device, kernel_rows(view), view, damping, restart, weights)
     while iterations < max_iter and not converged:
         control.check()
         converged = ranking.iterate() < tolerance
@@ -55,52 +62,49 @@ class _Ranking:
     def __init__(
         self,
         device: KernelDevice,
+        rows: KernelRows,
         view: Mapping[str, Any],
         damping: float,
         restart: FloatArray | None,
         weights: FloatArray | None,
     ) -> None:
-        xp, self._offsets, self._neighbors = device.xp, view["offsets"], view["neighbors"]
+        xp, n = device.xp, rows.num_rows
         self._device, self._damping = device, damping
-        self._num_vertices = n = len(self._offsets) - 1
-        lengths = xp.diff(self._offsets)
-        if weights is None:
-            self._weights = device.empty(1, np.float64)  # not looked at
-            leaving = view.get("out_degrees", lengths)  # the rows of an undirected graph lead both ways
-        else:
-            self._weights = device.asarray(weights)
-            leaving = xp.bincount(self._neighbors, self._weights, n) if len(weights) else lengths
-        self._weighted = np.int32(weights is not None)
+        there = None if weights is None else device.asarray(weights)
+        self._sums = ArrivingSums(device, view, there)
+        leaving = _leaving(device, rows, view, self._sums, there)
         self._share = xp.where(leaving > 0, 1.0 / xp.where(leaving > 0, leaving, 1), 0.0)
         self.values = device.empty(n, np.float64)
         self.values.fill(1.0 / n)
         self._sent, self._next_sent = self.values * self._share, device.empty(n, np.float64)
         self._stuck = float((self._share == 0).sum()) / n
         self._restart = xp.full(n, 1.0 / n) if restart is None else device.asarray(restart)
-        self._long_rows = xp.flatnonzero(lengths > _LONGEST).astype(np.int64)
-        self._grid, self._block = launch_shape(device, n)
-        self._long_grid, _ = launch_shape(device, len(self._long_rows), per_block=1)
-        self._warps = self._grid * self._block // WARP
-        num_parts = self._warps + (self._long_grid if len(self._long_rows) else 0)
-        self._parts = device.empty((num_parts, 2), np.float64)
-        self._kernels = device.load(SOURCE, VERTEX_T=vertex_define(self._neighbors.dtype))
+        self._parts = device.empty((self._sums.num_parts, 2), np.float64)
 
     def iterate(self) -> float:
         """One iteration; how far the values moved, all together."""
         spread = self._damping * self._stuck + (1.0 - self._damping)
-        inputs = (self._offsets, self._neighbors, self._weights, self._sent, self._restart, self._share)
-        common = (*inputs, self._weighted, np.float64(self._damping), np.float64(spread), self.values, self._next_sent)
-        rows = (np.int64(self._num_vertices), np.int64(_LONGEST))
-        self._kernels.launch("pagerank_rows", self._grid, self._block, (*common, self._parts, *rows))
-        if len(self._long_rows):
-            listed = (self._long_rows, np.int64(len(self._long_rows)))
-            parts = self._parts[self._warps :]
-            self._kernels.launch("pagerank_long_rows", self._long_grid, self._block, (*common, parts, *listed))
+        settings = (self._restart, self._share, np.float64(self._damping), np.float64(spread))
+        arguments = (*settings, self.values, self._next_sent)
+        self._sums.run(self._sent, "pagerank_rows", "pagerank_long_rows", arguments, self._parts)
         moved, self._stuck = self._device.get(self._parts.sum(axis=0)).tolist()
         self._sent, self._next_sent = self._next_sent, self._sent
         return float(moved)
 
 
+def _leaving(device: KernelDevice, rows: KernelRows, view: Mapping[str, Any], sums: ArrivingSums, weights: Any) -> Any:
+    """The weight of all edges that leave each vertex, or their number."""
+    if weights is not None and len(weights):  # whoever is in a row leads to it
+        return device.xp.bincount(view["neighbors"], weights, rows.num_rows)
+    if "out_degrees" in view:
+        return view["out_degrees"]
+    # The rows of an undirected graph lead both ways: their lengths are what arrives if everybody sends 1.
+    return sums.alone(device.xp.ones(rows.num_rows)) if "pages" in view else device.xp.diff(view["offsets"])
+
+
 def memory(device: KernelDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: value, share, what is sent now and next, lengths, restart, and what leads to them."""
-    return 8 * 8 * shape["num_vertices"]
+    """Bytes beside the view: value, share, what is sent now and next, lengths, restart, and what leads to them.
+
+    On pages also a sum per row and leaf; leaves have at least 13 entries in the mean.
+    """
+    return 9 * 8 * shape["num_vertices"] + 8 * (shape["num_entries"] // 13)

@@ -76,7 +76,7 @@ extern "C" __global__ void approximate_choose(const long long* offsets, long lon
       removed += 1;
       lost += static_cast<unsigned long long>(degree[vertex]);
     }
-    push_row(queue, num_vertices, &state->queued, offsets, chosen, static_cast<VERTEX_T>(vertex));
+    push_row(queue, num_vertices, &state->queued, offset_rows{offsets}, chosen, static_cast<VERTEX_T>(vertex));
   }
   removed = warp_sum(removed);
   lost = warp_sum(lost);
@@ -92,7 +92,7 @@ extern "C" __global__ void approximate_remove(const long long* offsets, const VE
                                               approximate_state* state, status_word* status) {
   if (state->remaining == 0) return;
   unsigned long long lost = 0;
-  visit_entries(queue, num_vertices, state->queued, offsets, [&](bool there, long long entry) {
+  visit_entries(queue, num_vertices, state->queued, offset_rows{offsets}, [&](bool there, long long entry) {
     if (!there) return;
     const VERTEX_T neighbor = neighbors[entry];
     if (neighbor < 0 || neighbor >= num_vertices) {

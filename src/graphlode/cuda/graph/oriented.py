@@ -37,7 +37,7 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
         )
     if num_vertices == 0:
         return {"offsets": device.zeros(1, np.int64), "neighbors": neighbors, "vertices": neighbors}
-    vertices = _order(device, _primary_key(device, base, view.by, control), neighbors.dtype)
+    vertices = order_vertices(device, _primary_key(device, base, view.by, control), neighbors.dtype)
     control.check()
     rank = device.empty(num_vertices, neighbors.dtype)
     rank[vertices] = xp.arange(num_vertices, dtype=neighbors.dtype)
@@ -50,7 +50,7 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
     kernels.launch("orient_count", grid, block, (offsets, neighbors, rank, count, oriented, status))
     device.raise_status(status, OPERATION)
     xp.cumsum(oriented, out=oriented)
-    bits = _rank_bits(num_vertices)
+    bits = rank_bits(num_vertices)
     keys = device.empty(int(oriented[-1]), np.int64)
     kernels.launch("orient_keys", grid, block, (offsets, neighbors, rank, oriented, count, np.int32(bits), keys))
     keys.sort()
@@ -71,10 +71,10 @@ def _primary_key(device: KernelDevice, base: Mapping[str, Any], by: str, control
     raise UnsupportedError(f"vertices can be ordered by degree, degeneracy or approximate, not by {by!r}")
 
 
-def _order(device: KernelDevice, primary: Any, dtype: Any) -> Any:
+def order_vertices(device: KernelDevice, primary: Any, dtype: Any) -> Any:
     """The vertices by ascending (primary, index). One sort of combined keys: CuPy sorts plain integers by radix."""
     num_vertices = len(primary)
-    bits = _rank_bits(num_vertices)
+    bits = rank_bits(num_vertices)
     keys = primary.astype(np.int64)
     keys <<= bits
     keys |= device.xp.arange(num_vertices, dtype=np.int64)
@@ -83,7 +83,8 @@ def _order(device: KernelDevice, primary: Any, dtype: Any) -> Any:
     return keys.astype(dtype)
 
 
-def _rank_bits(num_vertices: int) -> int:
+def rank_bits(num_vertices: int) -> int:
+    """Bits of a rank in a sort key."""
     return max(1, (num_vertices - 1).bit_length())
 
 

@@ -1,12 +1,14 @@
 // graph/packed.cu - a batch of updates in the pages of a shard: planned once, written once.
 //
-// A small batch is sorted, located and planned by one block; larger ones come sorted and take a launch for each step,
-// with a running sum of their effects between locating and planning. The host then looks at the counts once, finds
-// memory, and the plan is written by one launch, except for pages that go into fresh ones (packed_pages.cu).
+// A small batch is sorted, located and planned by one block; larger ones come sorted (packed_sort.cu) and take a launch
+// for each step, with a running sum of their effects between locating and planning. The plan is written by one launch,
+// except for pages that go into fresh ones (packed_pages.cu): for these the host must find memory first. Where nobody
+// else has a say, the launch that writes follows at once, and does nothing if the host turns out to be needed.
 // After Bender and Hu, "An adaptive packed-memory array" (TODS 2007), and Sha et al., "Accelerating dynamic graph
 // analytics on GPUs" (VLDB 2017), without their climbing level by level, which is packed_climb.
 #include "block.cuh"
 #include "grid.cuh"
+#include "packed_input.cuh"
 #include "packed_write.cuh"
 
 constexpr unsigned most_small = 2048;
@@ -38,18 +40,21 @@ __device__ __forceinline__ void sort_block(word* keys, unsigned short* places, u
 
 // A batch of at most most_small updates, unsorted, by one block of whole warps: sorted, located and planned.
 extern "C" __global__ void __launch_bounds__(1024)
-    packed_plan_small(const packed_store* store_at, const packed_batch* batch_at, const word* input,
-                      const double* input_weights, int has_weights, unsigned n, unsigned epoch, int step) {
+    packed_plan_small(const packed_store* store_at, const packed_batch* batch_at, const void* tails, const void* heads,
+                      const unsigned char* deletes, const double* weights, unsigned how, unsigned n, unsigned epoch,
+                      int step) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
+  const packed_input input{tails, heads, deletes, weights, how};
   __shared__ word keys[most_small];
   __shared__ unsigned short places[most_small];
   __shared__ word sums[32];
   unsigned size = 64;
   while (size < n) size <<= 1;
   if (threadIdx.x == 0) *batch.info = packed_info{};
+  __syncthreads();
   for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
-    keys[i] = i < n ? input[i] : no_key;
+    keys[i] = i < n ? read_update(input, store.num_rows, i, batch.info) : no_key;
     places[i] = static_cast<unsigned short>(i);
   }
   __syncthreads();
@@ -60,8 +65,8 @@ extern "C" __global__ void __launch_bounds__(1024)
     word effect = 0, total;
     if (t < n) {
       const bool last = t + 1 == n || (keys[t] ^ keys[t + 1]) << 1 != 0;
-      const double weight = store.weighted && has_weights ? input_weights[places[t]] : 1.0;
-      effect = locate_update(store, batch, t, keys[t], last, has_weights != 0, weight);
+      const double weight = store.weighted ? input.weight_of_update(places[t]) : 1.0;
+      effect = locate_update(store, batch, t, keys[t], last, input.has_weights(), weight);
     }
     const word scanned = block_scan(effect, sums, total);
     if (t < n) batch.effects[t] = carried + scanned;
@@ -73,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(1024)
     batch.info->deleted = static_cast<unsigned>(carried >> 32);
   }
   __syncthreads();
-  if (step < count_leaves) return;
+  if (step < count_leaves || batch.info->bad_row) return;
   for (unsigned first = threadIdx.x & ~31u; first < n; first += blockDim.x) plan_leaves(store, batch, n, first, epoch);
   __syncthreads();
   if (step < choose_windows_too) return;
@@ -83,63 +88,14 @@ extern "C" __global__ void __launch_bounds__(1024)
   }
 }
 
-// Larger batches, first step of their order: tiles of most_small updates sorted on their own, a block of 1,024 threads
-// each. `places` are those in the whole batch.
-extern "C" __global__ void __launch_bounds__(1024)
-    packed_sort_tiles(const word* input, unsigned n, word* tile_keys, unsigned* tile_places, packed_info* info) {
-  __shared__ word keys[most_small];
-  __shared__ unsigned short places[most_small];
-  if (grid_thread_id() == 0) *info = packed_info{};
-  for (unsigned first = blockIdx.x * most_small; first < n; first += gridDim.x * most_small) {
-    for (unsigned i = threadIdx.x; i < most_small; i += blockDim.x) {
-      keys[i] = first + i < n ? input[first + i] : no_key;
-      places[i] = static_cast<unsigned short>(i);
-    }
-    __syncthreads();
-    sort_block(keys, places, most_small);
-    for (unsigned i = threadIdx.x; i < most_small && first + i < n; i += blockDim.x) {
-      tile_keys[first + i] = keys[i];
-      tile_places[first + i] = first + places[i];
-    }
-    __syncthreads();
-  }
-}
-
-// Second step: every update finds its rank in all other tiles; equal keys stay in the order of time. A thread per
-// update.
-extern "C" __global__ void packed_sort_ranks(const word* tile_keys, const unsigned* tile_places, const double* weights,
-                                             int has_weights, unsigned n, word* sorted_keys, double* sorted_weights) {
-  for (long long i = grid_thread_id(); i < n; i += grid_threads()) {
-    const unsigned t = static_cast<unsigned>(i), own = t / most_small * most_small;
-    const word key = tile_keys[t];
-    unsigned rank = t - own;
-    for (unsigned first = 0; first < n; first += most_small) {
-      if (first == own) continue;
-      // Those of earlier tiles come first if they are equal, so the others must be below the key itself.
-      const word bound = (key << 1) + (first < own ? 1 : 0);
-      unsigned low = first, high = min(n, first + most_small);
-      while (low < high) {
-        const unsigned middle = low + (high - low) / 2;
-        if (tile_keys[middle] << 1 < bound) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      rank += low - first;
-    }
-    sorted_keys[rank] = key;
-    if (has_weights) sorted_weights[rank] = weights[tile_places[t]];
-  }
-}
-
 // A sorted batch: what every update does, and the running sums of that. A thread per update, blocks of effect_tile
-// threads; the last block to finish sums up the tiles.
+// threads; the last block to finish sums up the tiles. Weights are found by the `places` of the updates.
 extern "C" __global__ void __launch_bounds__(1024)
-    packed_locate(const packed_store* store_at, const packed_batch* batch_at, const word* input,
-                  const double* input_weights, int has_weights, unsigned n) {
+    packed_locate(const packed_store* store_at, const packed_batch* batch_at, const word* sorted,
+                  const unsigned* places, const double* weights, unsigned how, unsigned n) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
+  const packed_input input{sorted, sorted, nullptr, weights, how};
   __shared__ word sums[32];
   const unsigned tiles = (n + effect_tile - 1) / effect_tile;
   word total;
@@ -147,10 +103,10 @@ extern "C" __global__ void __launch_bounds__(1024)
     const unsigned t = tile * effect_tile + threadIdx.x;
     word effect = 0;
     if (t < n) {
-      const word own = input[t];
-      const bool last = t + 1 == n || (own ^ input[t + 1]) << 1 != 0;
-      const double weight = store.weighted && has_weights ? input_weights[t] : 1.0;
-      effect = locate_update(store, batch, t, own, last, has_weights != 0, weight);
+      const word own = sorted[t];
+      const bool last = t + 1 == n || (own ^ sorted[t + 1]) << 1 != 0;
+      const double weight = store.weighted && input.has_weights() ? input.weight_of_update(places[t]) : 1.0;
+      effect = locate_update(store, batch, t, own, last, input.has_weights(), weight);
     }
     effect = block_scan(effect, sums, total);
     if (t < n) batch.effects[t] = effect;
@@ -176,6 +132,7 @@ extern "C" __global__ void packed_plan_leaves(const packed_store* store_at, cons
                                               unsigned epoch) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
+  if (batch.info->bad_row) return;
   for (long long first = 32 * grid_warp_id(); first < n; first += 32 * grid_warps()) {
     plan_leaves(store, batch, n, static_cast<unsigned>(first), epoch);
   }
@@ -216,22 +173,22 @@ extern "C" __global__ void packed_climb(const packed_store* store_at, const pack
 }
 
 // Writes the plan: wide windows a block each, narrow windows and leaves a warp each. Leaves inside of windows or of
-// flagged pages are left out. Dynamic shared memory: a wide window, or a narrow one per warp.
+// flagged pages are left out. With `at_once`, nothing is written if pages are flagged. Dynamic shared memory: a wide
+// window, or a narrow one per warp.
 extern "C" __global__ void __launch_bounds__(256)
-    packed_write(const packed_store* store_at, const packed_batch* batch_at, unsigned n, unsigned epoch,
-                 unsigned any_suspects, unsigned num_leaves, unsigned num_narrow, unsigned num_wide) {
+    packed_write(const packed_store* store_at, const packed_batch* batch_at, unsigned n, unsigned epoch, int at_once) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
+  const packed_info info = *batch.info;
+  if (grid_thread_id() == 0) *batch.told = info;
+  if (info.bad_row || (at_once && info.num_flagged)) return;
   DYN_SHARED(unsigned char, memory);
-  for (unsigned i = blockIdx.x; i < num_wide; i += gridDim.x)
+  for (unsigned i = blockIdx.x; i < info.num_wide; i += gridDim.x) {
     write_window<true>(store, batch, n, batch.wide[i], memory);
+  }
   const unsigned own = (window_bytes(narrow_level, store.weighted != 0) + 15) / 16 * 16;
-  for (long long i = grid_warp_id(); i < num_narrow; i += grid_warps()) {
+  for (long long i = grid_warp_id(); i < info.num_narrow; i += grid_warps()) {
     write_window<false>(store, batch, n, batch.narrow[i], memory + static_cast<unsigned>(warp_id()) * own);
   }
-  for (long long i = grid_warp_id(); i < num_leaves; i += grid_warps()) {
-    const leaf_task task = batch.tasks[i];
-    if (any_suspects && store.marks[task.leaf / page_leaves] == epoch && store.levels[task.leaf] != 0) continue;
-    write_leaf(store, batch, task.leaf, task.begin, task.end);
-  }
+  write_leaves(store, batch, info.num_leaves, info.num_suspects != 0, epoch);
 }

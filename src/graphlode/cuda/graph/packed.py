@@ -1,8 +1,10 @@
 """A shard on a GPU: drives graph/packed.cu.
 
 A batch is planned by `prepare`, which ends with one look at the device and everything allocated, and written by
-`commit`: two launches for a small batch that leaves all pages in place, and three more when pages are split, merged or
-copied because an immutable version holds them (packed_pages.py). Reading is in packed_read.py, checking in
+`commit`. Where no other shard has a say, `apply` does both: what writes is launched right behind what plans, and the
+host looks once, when all is done, unless pages must be split, merged or copied because an immutable version holds them
+(packed_pages.py). Small batches of the host are attempted on the calling thread (`attempt`), where nothing may be
+allocated, and finished on the worker (`finish`) if they need more. Reading is in packed_read.py, checking in
 packed_check.py.
 """
 
@@ -19,15 +21,21 @@ from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph.packed_batch import (
     EFFECT_TILE,
     INFO,
-    MOST_SMALL,
     Buffers,
-    Updates,
-    arrange,
+    named_info,
     read_info,
-    window_bytes,
 )
 from graphlode.cuda.graph.packed_check import check
-from graphlode.cuda.graph.packed_pages import PagePlan, plan_merge, plan_pages, write_pages
+from graphlode.cuda.graph.packed_input import ALL_GONE, MOST_SMALL, Given, take
+from graphlode.cuda.graph.packed_pages import (
+    MergeRoom,
+    PagePlan,
+    plan_merge,
+    plan_pages,
+    room_for_merge,
+    write_pages,
+)
+from graphlode.cuda.graph.packed_quick import WARPS, attempt_small, write_bytes
 from graphlode.cuda.graph.packed_read import (
     contains,
     csr,
@@ -38,21 +46,25 @@ from graphlode.cuda.graph.packed_read import (
     rows_in,
     statistics,
 )
+from graphlode.cuda.graph.packed_sort import MOST_UPDATES, sort_updates
 from graphlode.cuda.graph.packed_state import State, create, fork, resize
 from graphlode.cuda.interface import KernelDevice, launch_shape
 from graphlode.errors import InputError, StateError
-from graphlode.packed import LEAF_SLOTS, LEVELS, PAGE_LEAVES, PAGE_SLOTS, Change, Path
-from graphlode.types import AnyArray, BoolArray, FloatArray
+from graphlode.packed import LEAF_SLOTS, LEVELS, PAGE_LEAVES, PAGE_SLOTS, Change, Pairs, Path
+from graphlode.types import AnyArray
 
 __all__ = [
     "Plan",
     "State",
+    "apply",
+    "attempt",
     "check",
     "commit",
     "contains",
     "create",
     "csr",
     "degrees",
+    "finish",
     "fork",
     "nbytes",
     "num_entries",
@@ -63,22 +75,23 @@ __all__ = [
     "statistics",
 ]
 
+TAKES_PAIRS = True
+"""Batches may be `Pairs`, which are checked on the device."""
+
+READS_ON_WORKER = True
+"""A batch may move the arrays that all versions share; it does so on the worker, and readers take turns with it there."""
+
 SOURCE = KernelSource(
     "graph/packed",
     (
-        *("packed_plan_small", "packed_sort_tiles", "packed_sort_ranks", "packed_locate"),
-        *("packed_plan_leaves", "packed_plan_pages", "packed_climb", "packed_write"),
+        *("packed_plan_small", "packed_locate", "packed_plan_leaves", "packed_plan_pages"),
+        *("packed_climb", "packed_write"),
     ),
 )
 
 # How far packed.cu plans a batch.
 _EFFECTS, _LEAVES, _WINDOWS = 0, 1, 2
 _STEPS = {"merge": _EFFECTS, "rebuild": _EFFECTS, "climb": _LEAVES, "in place": _WINDOWS}
-
-_MOST_UPDATES = 2**31 - 1
-_WARPS = 8  # of a block that writes
-_WRITTEN = ("num_suspects", "num_leaves", "num_narrow", "num_wide")
-_NARROW_LEAVES = 8
 
 
 @dataclass(slots=True)
@@ -87,20 +100,22 @@ class Plan:
 
     state: State
     epoch: int
-    updates: Updates
+    given: Given
     buffers: Buffers
     info: dict[str, int]
     pages: PagePlan | None
     path: Path
     seconds: float
+    written: bool = False  # all but the pages
+    room: MergeRoom | None = None
 
 
 def prepare(
     device: KernelDevice,
     state: State,
-    keys: AnyArray,
-    deletes: BoolArray | None,
-    weights: FloatArray | None,
+    batch: AnyArray | Pairs,
+    deletes: Any,
+    weights: Any,
     *,
     path: Path,
     control: Control,
@@ -109,31 +124,125 @@ def prepare(
 
     A rebuild is done as a merge: on a GPU, finding out what a batch does costs less than sorting all entries again.
     """
+    return _with_pages(device, _plan(device, state, batch, deletes, weights, path, control), control)
+
+
+def apply(
+    device: KernelDevice,
+    state: State,
+    batch: AnyArray | Pairs,
+    deletes: Any,
+    weights: Any,
+    *,
+    path: Path,
+    control: Control,
+) -> Change:
+    """Plan a batch and write it, with one look at the device if all pages stay where they are. Fails as `prepare` does."""
+    plan = _plan(device, state, batch, deletes, weights, path, control, at_once=True)
+    return commit(device, _with_pages(device, plan, control))
+
+
+def attempt(device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes: Any, weights: Any) -> Any:
+    """A batch in place, as far as that leaves the shard's pages where they are: the change, or a plan for `finish`.
+
+    None if something must be tidied up first. Runs on any thread while no other batch does.
+    """
+    if not batch.size or not state.is_undisturbed:
+        return None
+    if batch.size <= MOST_SMALL and state.workspace.has_room(batch.size, state.pages.size):
+        found = attempt_small(device, state, state.load(SOURCE), batch, deletes, weights)
+        if isinstance(found, Change):
+            return found
+        given, words, seconds = found
+        kept = state.workspace.kept
+        assert kept is not None
+        return _checked(Plan(state, state.epoch, given, kept, named_info(words), None, "in place", seconds))
+    with device.current():
+        plan = _plan(device, state, batch, deletes, weights, "in place", Control(), at_once=True)
+        return commit(device, plan) if plan.written else plan
+
+
+def finish(device: KernelDevice, plan: Plan, *, control: Control) -> Change:
+    """On the worker: what an attempt could not do."""
+    return commit(device, _with_pages(device, plan, control))
+
+
+def _plan(
+    device: KernelDevice,
+    state: State,
+    batch: AnyArray | Pairs,
+    deletes: Any,
+    weights: Any,
+    path: Path,
+    control: Control,
+    *,
+    at_once: bool = False,
+) -> Plan:
     begun = perf_counter()
     control.check()
     if state.frozen:
         raise StateError("an immutable version of a shard cannot be updated")
-    if keys.size > _MOST_UPDATES:
-        raise InputError(f"a batch has up to {_MOST_UPDATES} updates, got {keys.size}")
+    count = batch.size
+    if count > MOST_UPDATES:
+        raise InputError(f"a batch has up to {MOST_UPDATES} updates, got {count}")
     state.begin_plan()
     path = "merge" if path == "rebuild" else path
     weighted = state.pool.weighted
     buffers = state.workspace.buffers(
-        device, max(1, keys.size), pages=state.pages.size, weighted=weighted, planned=path != "merge"
+        device,
+        max(1, count),
+        pages=state.pages.size,
+        entries=state.num_entries,
+        weighted=weighted,
+        planned=path != "merge",
     )
-    updates = arrange(device, state.load(SOURCE), buffers, keys, deletes, weights if weighted else None)
-    info = _plan(device, state, updates, buffers, path) if updates.count else dict.fromkeys(INFO, 0)
-    if info["bad_row"]:
-        raise InputError(f"a batch names rows that are not in the shard, which has {state.num_rows} rows")
+    staging = state.workspace.staging(device)
+    given = take(device, staging, batch, deletes, weights if weighted else None)
+    if not count:
+        return Plan(state, state.epoch, given, buffers, dict.fromkeys(INFO, 0), None, path, perf_counter() - begun)
+    _launch_plan(device, state, given, buffers, path)
+    room = None
+    if path == "merge":  # while the device works
+        room = room_for_merge(device, state, state.num_entries + (0 if given.how & ALL_GONE else count))
+    if at_once and path == "in place":
+        _launch_write(device, state, given.count, buffers, at_once=True)
+        device.synchronize()
+        info = named_info(staging.told.tolist())
+        written = not info["num_flagged"]
+    else:
+        info, written = read_info(device, buffers), False
+    seconds = perf_counter() - begun
+    return _checked(Plan(state, state.epoch, given, buffers, info, None, path, seconds, written, room))
+
+
+def _checked(plan: Plan) -> Plan:
+    if plan.info["bad_row"]:
+        rows = plan.state.num_rows
+        raise InputError(f"a batch names rows that are not in the shard, which has {rows} rows")
+    return plan
+
+
+def _with_pages(device: KernelDevice, plan: Plan, control: Control) -> Plan:
+    """The fresh pages that a plan needs."""
+    begun = perf_counter()
     control.check()
-    pages = None
-    if path == "merge" and (info["inserted"] or info["deleted"] or info["changed"]):
-        pages = plan_merge(device, state, state.num_entries + info["inserted"] - info["deleted"])
+    state, info = plan.state, plan.info
+    if plan.epoch != state.epoch:
+        raise StateError(_OUT_OF_DATE)
+    if plan.path == "merge" and (info["inserted"] or info["deleted"] or info["changed"]):
+        entries = state.num_entries + info["inserted"] - info["deleted"]
+        plan.pages = plan_merge(device, state, entries, plan.room)
+    elif plan.room is not None:
+        state.give_back_reserved(0)
     elif info["num_flagged"]:
-        pages = plan_pages(device, state, buffers, info["num_flagged"])
+        plan.pages = plan_pages(device, state, plan.buffers, info["num_flagged"])
     state.described()  # memory may have moved; commit must not need any
-    control.advance(updates.count)
-    return Plan(state, state.epoch, updates, buffers, info, pages, path, perf_counter() - begun)
+    control.advance(plan.given.count)
+    plan.seconds += perf_counter() - begun
+    return plan
+
+
+_OUT_OF_DATE = "the plan is out of date: the shard was prepared for another batch or written since"
 
 
 def commit(device: KernelDevice, plan: Plan) -> Change:
@@ -141,16 +250,17 @@ def commit(device: KernelDevice, plan: Plan) -> Change:
     begun = perf_counter()
     state, info, num_fresh = plan.state, plan.info, 0
     if plan.epoch != state.epoch:
-        raise StateError("the plan is out of date: the shard was prepared for another batch or written since")
-    if info["num_leaves"]:
-        _write(device, plan)
-    if plan.pages is not None:
-        num_fresh = plan.pages.num_fresh
-        write_pages(device, state, plan.buffers, plan.updates.count, plan.pages)
-        state.replace_pages(plan.pages.directory, plan.pages.replaced)
+        raise StateError(_OUT_OF_DATE)
+    if not plan.written:
+        if info["num_leaves"]:
+            _launch_write(device, state, plan.given.count, plan.buffers)
+        if plan.pages is not None:
+            num_fresh = plan.pages.num_fresh
+            write_pages(device, state, plan.buffers, plan.given.count, plan.pages)
+            state.replace_pages(plan.pages.directory, plan.pages.replaced)
+        device.synchronize()
     state.num_entries += info["inserted"] - info["deleted"]
     state.end_plan()
-    device.synchronize()
     return Change(
         inserted=info["inserted"],
         deleted=info["deleted"],
@@ -159,33 +269,33 @@ def commit(device: KernelDevice, plan: Plan) -> Change:
         slots_written=LEAF_SLOTS * (info["num_leaves"] + info["window_leaves"]) + PAGE_SLOTS * num_fresh,
         rebalances=info["num_narrow"] + info["num_wide"] + num_fresh,
         seconds=plan.seconds + perf_counter() - begun,
+        self_loops=info["self_loops"],
     )
 
 
-def _plan(device: KernelDevice, state: State, updates: Updates, buffers: Buffers, path: Path) -> dict[str, int]:
-    """Plan a batch as far as its path needs, and read what it came to."""
+def _launch_plan(device: KernelDevice, state: State, given: Given, buffers: Buffers, path: Path) -> None:
+    """Plan a batch as far as its path needs."""
     kernels = state.load(SOURCE)
-    store, batch, count, epoch = state.described(), buffers.described, np.uint32(updates.count), np.uint32(state.epoch)
-    step = np.int32(_STEPS[path])
-    weights = buffers.described if updates.weights is None else updates.weights  # not looked at without
-    source = (updates.keys, weights, np.int32(updates.weights is not None), count)
-    if updates.count <= MOST_SMALL:
-        threads = max(128, min(1024, 1 << (updates.count - 1).bit_length()))
-        kernels.launch("packed_plan_small", 1, threads, (store, batch, *source, epoch, step))
+    store, batch, count, epoch = state.described(), buffers.described, np.uint32(given.count), np.uint32(state.epoch)
+    if given.count <= MOST_SMALL:
+        source = (given.tails, given.heads, given.deletes, given.weights, np.uint32(given.how), count)
+        threads = max(128, min(1024, 1 << (given.count - 1).bit_length()))
+        kernels.launch("packed_plan_small", 1, threads, (store, batch, *source, epoch, np.int32(_STEPS[path])))
     else:
-        grid, block = launch_shape(
-            device, updates.count, threads=EFFECT_TILE, per_block=EFFECT_TILE, blocks_per_multiprocessor=2
+        keys, places = sort_updates(device, state, buffers, given)
+        shape = launch_shape(
+            device, given.count, threads=EFFECT_TILE, per_block=EFFECT_TILE, blocks_per_multiprocessor=2
         )
-        kernels.launch("packed_locate", grid, block, (store, batch, *source))
+        located = (store, batch, keys, places, given.weights, np.uint32(given.how), count)
+        buffers.launch(kernels, "packed_locate", shape, located, (0, 4, 5, 6))
         if path != "merge":
-            grid, block = launch_shape(device, updates.count)
-            kernels.launch("packed_plan_leaves", grid, block, (store, batch, count, epoch))
+            planned = (store, batch, count, epoch)
+            buffers.launch(kernels, "packed_plan_leaves", launch_shape(device, given.count), planned, (0, 2, 3))
     if path == "climb":
-        _climb(device, kernels, state, buffers, updates.count)
-    if path == "climb" or (path == "in place" and updates.count > MOST_SMALL):
-        grid, block = launch_shape(device, 32 * min(updates.count, state.pages.size))
-        kernels.launch("packed_plan_pages", grid, block, (store, batch))
-    return read_info(device, buffers)
+        _climb(device, kernels, state, buffers, given.count)
+    if path == "climb" or (path == "in place" and given.count > MOST_SMALL):
+        shape = launch_shape(device, 32 * min(given.count, state.pages.size))
+        buffers.launch(kernels, "packed_plan_pages", shape, (store, batch), (0,))
 
 
 def _climb(device: KernelDevice, kernels: Any, state: State, buffers: Buffers, count: int) -> None:
@@ -198,15 +308,10 @@ def _climb(device: KernelDevice, kernels: Any, state: State, buffers: Buffers, c
             return
 
 
-def _write(device: KernelDevice, plan: Plan) -> None:
-    state, info, weighted = plan.state, plan.info, plan.state.pool.weighted
-    shared_bytes = 0
-    if info["num_narrow"]:
-        shared_bytes = _WARPS * window_bytes(_NARROW_LEAVES, weighted=weighted)
-    if info["num_wide"]:
-        shared_bytes = max(shared_bytes, window_bytes(PAGE_LEAVES, weighted=weighted))
-    blocks = max(-(-max(info["num_leaves"], info["num_narrow"]) // _WARPS), info["num_wide"])
-    grid, block = launch_shape(device, blocks, threads=32 * _WARPS, per_block=1)
-    sizes = [plan.updates.count, plan.epoch, *(info[name] for name in _WRITTEN)]
-    arguments = (state.described(), plan.buffers.described, *map(np.uint32, sizes))
-    state.load(SOURCE).launch("packed_write", grid, block, arguments, shared_bytes)
+def _launch_write(device: KernelDevice, state: State, count: int, buffers: Buffers, *, at_once: bool = False) -> None:
+    """Write what stays in its pages. Blocks for the case that every update has a leaf of its own."""
+    shared_bytes = write_bytes(weighted=state.pool.weighted)
+    shape = launch_shape(device, count, threads=32 * WARPS, per_block=WARPS, blocks_per_multiprocessor=6)
+    arguments = (state.described(), buffers.described, np.uint32(count), np.uint32(state.epoch), np.int32(at_once))
+    kernels = state.load(SOURCE)
+    buffers.launch(kernels, "packed_write", shape, arguments, (0, 2, 3, 4), shared_bytes=shared_bytes)

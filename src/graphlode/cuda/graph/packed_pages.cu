@@ -47,14 +47,32 @@ struct group_target {
   }
 };
 
-// The jobs and the fresh pages of a full merge, in the order of the directory: one block of 1,024 threads, several
-// pages a thread so that their totals are on the way together.
+// The jobs and the fresh pages of a full merge, in the order of the directory, by blocks of 1,024 threads. The first
+// one adds up the entries before each page, several pages a thread so that their totals are on the way together; the
+// others write what is known before.
 extern "C" __global__ void __launch_bounds__(1024)
     packed_merge_jobs(const packed_store* store_at, const unsigned* new_pages, unsigned num_fresh, word total,
                       page_job* jobs, fresh_page* fresh) {
   const packed_store store = *store_at;
   constexpr unsigned per_thread = 8;
   __shared__ word sums[32];
+  if (blockIdx.x != 0) {
+    const long long first = grid_thread_id() - blockDim.x, step = grid_threads() - blockDim.x;
+    const unsigned origin = store.pages[0];
+    for (long long i = first; i < num_fresh; i += step) {
+      const long long next = i + 1 < num_fresh ? static_cast<long long>(new_pages[i + 1]) : -1ll;
+      fresh[i] = fresh_page{new_pages[i], i, num_fresh, total, origin, next};
+    }
+    for (long long i = first; i < static_cast<long long>(store.num_pages); i += step) {
+      page_job& job = jobs[i];
+      job.page = store.pages[i];
+      job.applies = applies_from_the_start;
+      job.first_fresh = 0;
+      job.num_fresh = num_fresh;
+      job.total = total;
+    }
+    return;
+  }
   word carried = 0;
   for (word begin = 0; begin < store.num_pages; begin += per_thread * blockDim.x) {
     const word first = begin + per_thread * threadIdx.x;
@@ -65,44 +83,52 @@ extern "C" __global__ void __launch_bounds__(1024)
     for (unsigned i = 0; i < per_thread; ++i) own += totals[i];
     word before = carried + block_scan(own, sums, all) - own;
     for (unsigned i = 0; i < per_thread && first + i < store.num_pages; ++i) {
-      jobs[first + i] = page_job{pages[i], applies_from_the_start, 0, num_fresh, before, total, 0};
+      jobs[first + i].base = before;
       before += totals[i];
     }
     carried += all;
   }
-  for (unsigned i = threadIdx.x; i < num_fresh; i += blockDim.x) {
-    fresh[i] =
-        fresh_page{new_pages[i], i, num_fresh, total, store.pages[0], i + 1 < num_fresh ? new_pages[i + 1] : -1ll};
-  }
 }
 
-// Old entries into fresh pages: a block per job.
+// Old entries into fresh pages: a block per job. Where the updates of each leaf begin is looked up first, so that an
+// entry has to be compared with those of its leaf only.
 extern "C" __global__ void __launch_bounds__(256)
     packed_spread_old(const packed_store* store_at, const packed_batch* batch_at, unsigned n, page_job* jobs,
                       unsigned num_jobs, const fresh_page* fresh) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
-  __shared__ unsigned starts[page_leaves + 1];
+  __shared__ unsigned starts[page_leaves + 1], begins[page_leaves + 1];
+  __shared__ word effects[page_leaves];  // of the batch's updates before each leaf
   for (unsigned i = blockIdx.x; i < num_jobs; i += gridDim.x) {
     page_job job = jobs[i];
     const unsigned page = static_cast<unsigned>(job.page), first = page * page_leaves;
     if (warp_id() == 0) scan_counts(store.counts + first, page_leaves, starts);
-    unsigned begin = 0, end = 0;
-    if (job.applies) {
-      const word end_key = end_of_window(store, page, page_leaves);
-      begin = first_not_below(batch.keys, 0u, n, store.separators[first]);
-      end = end_key == no_key ? n : first_not_below(batch.keys, begin, n, end_key);
+    if (warp_id() == 1 && job.applies) {
+      const unsigned begin = warp_first_not_below(batch.keys, 0u, n, store.separators[first]);
+      if (lane_id() == 0) begins[0] = begin;
     }
+    if (warp_id() == 2 && job.applies) {
+      const word end_key = end_of_window(store, page, page_leaves);
+      const unsigned end = end_key == no_key ? n : warp_first_not_below(batch.keys, 0u, n, end_key);
+      if (lane_id() == 0) begins[page_leaves] = end;
+    }
+    if (!job.applies && threadIdx.x == 0) begins[0] = begins[page_leaves] = 0;
+    __syncthreads();
+    const unsigned begin = begins[0], end = begins[page_leaves];
     job.effects = effects_before(batch, begin);
     if (job.applies == applies_from_the_start) job.base += static_cast<word>(growth(job.effects));
-    __syncthreads();
     if (threadIdx.x < page_leaves) {
-      store.starts[first + threadIdx.x] = static_cast<unsigned short>(starts[threadIdx.x]);
+      const unsigned leaf = threadIdx.x;
+      const unsigned own = leaf == 0 ? begin : first_not_below(batch.keys, begin, end, store.separators[first + leaf]);
+      begins[leaf] = own;
+      effects[leaf] = effects_before(batch, own);
+      store.starts[first + leaf] = static_cast<unsigned short>(starts[leaf]);
     }
     if (threadIdx.x == 0) {
       store.jobs[page] = i;
       jobs[i] = job;
     }
+    __syncthreads();
     const group_target target(store, job, fresh);
     word* const from = page_keys(store, page);
     for (unsigned slot = threadIdx.x; slot < page_slots; slot += blockDim.x) {
@@ -110,10 +136,12 @@ extern "C" __global__ void __launch_bounds__(256)
       if (place >= starts[leaf + 1]) continue;
       const word key = from[slot];
       double weight = store.weighted ? *weight_of(from + slot) : 0.0;
-      const survivor entry = apply_updates(batch, begin, end, job.effects, place, key, weight);
+      const word before = static_cast<word>(growth(effects[leaf] - job.effects));
+      const survivor entry =
+          apply_updates(batch, begins[leaf], begins[leaf + 1], effects[leaf], place + before, key, weight);
       if (entry.stays) target.put(job.base + entry.rank, key, weight);
     }
-    __syncthreads();  // the next job overwrites the starts
+    __syncthreads();  // the next job overwrites what is shared
   }
 }
 
@@ -126,14 +154,13 @@ extern "C" __global__ void packed_spread_new(const packed_store* store_at, const
   const packed_batch batch = *batch_at;
   for (long long i = grid_thread_id(); i < n; i += grid_threads()) {
     const unsigned t = static_cast<unsigned>(i), leaf = batch.leaves[t], page = leaf / page_leaves;
-    if (batch.kinds[t] != update_insert) continue;
+    if (kind_of(batch, t) != update_insert) continue;
     if (!merging && (store.marks[page] != epoch || store.levels[leaf] <= page_level)) continue;
     const unsigned index = store.jobs[page];  // of an earlier launch, unless the job there is the page's
     if (index >= num_jobs || jobs[index].page != page) continue;
     const page_job job = jobs[index];
     const word key = batch.keys[t];
-    const unsigned below = first_not_below(leaf_keys(store, leaf), 0u, static_cast<unsigned>(store.counts[leaf]), key);
-    const long long within = store.starts[leaf] + below + growth(effects_before(batch, t) - job.effects);
+    const long long within = store.starts[leaf] + slot_of(batch, t) + growth(effects_before(batch, t) - job.effects);
     const group_target target(store, job, fresh);
     target.put(job.base + static_cast<word>(within), key, store.weighted ? batch.weights[t] : 0.0);
   }

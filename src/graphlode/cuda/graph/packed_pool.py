@@ -108,6 +108,11 @@ class Pool:
         self._free = np.concatenate([self._free, unused])
         self._used -= unused.size
 
+    @property
+    def is_stale(self) -> bool:
+        """Whether `collect` has something to do."""
+        return self._held_is_stale or bool(self.dropped)
+
     def collect(self) -> None:
         """Take back the pages of versions that are gone, and tell the device which pages others still hold."""
         while self.dropped:

@@ -9,7 +9,7 @@ import numpy as np
 from graphlode.cuda.graph.packed_pages import SOURCE
 from graphlode.cuda.graph.packed_pool import NO_KEY
 from graphlode.cuda.graph.packed_state import State
-from graphlode.cuda.interface import KernelDevice, launch_shape
+from graphlode.cuda.interface import KernelDevice, launch_shape, on_stream
 from graphlode.packed import LEAF_SLOTS, LEVELS, PAGE_LEAVES, PAGE_SLOTS, rows_of
 from graphlode.slots import slot_of
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
@@ -34,6 +34,7 @@ def degrees(device: KernelDevice, state: State) -> Int64Array:
     return found
 
 
+@on_stream
 def contains(device: KernelDevice, state: State, keys: AnyArray) -> BoolArray:
     found = device.zeros(keys.size, np.uint8)
     if keys.size:
@@ -44,6 +45,7 @@ def contains(device: KernelDevice, state: State, keys: AnyArray) -> BoolArray:
     return there
 
 
+@on_stream
 def row(device: KernelDevice, state: State, row: int) -> tuple[AnyArray, FloatArray | None]:
     """The neighbors of a row, ascending, and their weights."""
     leaves = device.get(state.row_leaves[row : row + 2])

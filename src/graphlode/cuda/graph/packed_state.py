@@ -51,6 +51,7 @@ class State:
         self.frozen = False
         self.epoch = 0
         self.workspace = Workspace()
+        self.quick: Any = None  # see packed_quick.py
         self._modules: dict[str, KernelModule] = {}
         self._rows_are_shared = False
         self._planning = False  # counts of a plan are in the pool
@@ -84,11 +85,21 @@ class State:
 
     def directory_of(self, pages: AnyArray) -> Directory:
         """A directory that packed_finish will fill."""
-        device, count = self._device, pages.size
+        return self.describe_first(self.room_for(pages), pages.size)
+
+    def room_for(self, pages: AnyArray) -> Directory:
+        """A directory that is not described yet."""
+        device = self._device
         positions = device.empty(self.pool.capacity, np.uint32)
-        directory = Directory(pages, device.asarray(pages), device.empty(count, np.uint64), positions)
-        directory.described = self._describe(directory)
-        return directory
+        return Directory(pages, device.asarray(pages), device.empty(pages.size, np.uint64), positions)
+
+    def describe_first(self, room: Directory, count: int) -> Directory:
+        """The directory of the first `count` pages of one that has room for more."""
+        if count < room.pages.size:
+            pages, separators = room.device_pages[:count], room.separators[:count]
+            room = Directory(room.pages[:count], pages, separators, room.positions)
+        room.described = self._describe(room)
+        return room
 
     def begin_plan(self) -> None:
         """Forget a plan that was never written, and let go of what other versions hold."""
@@ -110,6 +121,13 @@ class State:
         self._reserved = self.pool.take(count, apart=apart)
         return self._reserved
 
+    def give_back_reserved(self, kept: int) -> None:
+        """All reserved pages but the first ones."""
+        if kept < self._reserved.size:
+            self.pool.release(self._reserved[kept:])
+            self._reserved = self._reserved[:kept]
+            self.pool.trim()
+
     def end_plan(self) -> None:
         self._planning = False
         self._reserved = self._reserved[:0]
@@ -118,6 +136,11 @@ class State:
     @property
     def planning(self) -> bool:
         return self._planning
+
+    @property
+    def is_undisturbed(self) -> bool:
+        """Whether a batch can begin without cleaning up and without memory."""
+        return not (self.frozen or self._planning or self._rows_are_shared or self.pool.is_stale)
 
     def replace_pages(self, directory: Directory, replaced: AnyArray) -> None:
         self.directory = directory

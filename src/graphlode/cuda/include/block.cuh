@@ -20,3 +20,11 @@ __device__ __forceinline__ T block_scan(T value, T* sums, T& total) {
   __syncthreads();  // the next call overwrites the sums
   return scanned;
 }
+
+// The next number of a counter that all blocks of the grid draw from; `drawn` is in shared memory.
+__device__ __forceinline__ long long block_draw(unsigned long long* counter, unsigned long long& drawn) {
+  __syncthreads();
+  if (threadIdx.x == 0) drawn = atomicAdd(counter, 1ull);
+  __syncthreads();
+  return static_cast<long long>(drawn);
+}

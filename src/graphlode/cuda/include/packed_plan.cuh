@@ -16,13 +16,14 @@ __device__ __forceinline__ word locate_update(const packed_store& store, const p
   batch.keys[t] = key;
   if (store.weighted) batch.weights[t] = weight;
   unsigned char kind = update_nothing;
-  unsigned leaf = 0;
+  unsigned leaf = 0, slot = 0;
   if (key >> 32 >= store.num_rows) {
     atomicExch(&batch.info->bad_row, 1u);
   } else {
     leaf = find_leaf(store, key);
     word* const keys = leaf_keys(store, leaf);
-    const unsigned count = store.counts[leaf], slot = first_not_below(keys, 0u, count, key);
+    const unsigned count = store.counts[leaf];
+    slot = first_not_below(keys, 0u, count, key);
     const bool there = slot < count && keys[slot] == key;
     if (last && (input & delete_bit)) {
       kind = there ? update_delete : update_nothing;
@@ -34,7 +35,7 @@ __device__ __forceinline__ word locate_update(const packed_store& store, const p
     }
   }
   batch.leaves[t] = leaf;
-  batch.kinds[t] = kind;
+  batch.kinds[t] = static_cast<unsigned char>(kind | slot << 2);
   return kind == update_insert ? 1ull : kind == update_delete ? 1ull << 32 : 0ull;
 }
 

@@ -53,6 +53,7 @@ struct packed_info {
   unsigned num_suspects;  // pages that may have to be rebalanced
   unsigned num_narrow, num_wide, num_flagged;
   unsigned window_leaves;  // leaves of all windows together
+  unsigned self_loops;     // updates that were dropped
   unsigned tickets;        // zero between launches
 };
 
@@ -67,13 +68,14 @@ struct packed_batch {
   word* effects;       // running sum within a tile of updates: inserts in the low half, deletes in the high half
   word* tile_effects;  // of all updates before the tile
   unsigned* leaves;
-  unsigned char* kinds;
+  unsigned char* kinds;  // what the update does, in the low two bits; above, the entries of its leaf below its key
   leaf_task* tasks;
   unsigned* suspects;  // pages
   word* narrow;        // windows: first leaf below, level above
   word* wide;
   unsigned* flagged;  // pages that must be written into fresh ones: record_words each
   packed_info* info;
+  packed_info* told;  // in memory that the host sees: the information, once the batch is written
 };
 constexpr unsigned effect_tile = 1024;
 
@@ -123,6 +125,23 @@ __device__ __forceinline__ Place first_above(const T* values, Place low, Place h
     }
   }
   return low;
+}
+
+__device__ __forceinline__ unsigned kind_of(const packed_batch& batch, unsigned t) { return batch.kinds[t] & 3u; }
+__device__ __forceinline__ unsigned slot_of(const packed_batch& batch, unsigned t) { return batch.kinds[t] >> 2; }
+
+// As first_not_below, by the lanes of a warp together: 33 parts at a time, so few looks one after another.
+template <class T>
+__device__ __forceinline__ unsigned warp_first_not_below(const T* values, unsigned low, unsigned high, T x) {
+  const unsigned lane = threadIdx.x & 31u;
+  while (high - low > 32) {
+    const unsigned part = (high - low + 32) / 33, last = low + part * (lane + 1) - 1;
+    const bool below = last < high && values[last] < x;
+    low += part * static_cast<unsigned>(__popc(__ballot_sync(full_mask, below)));
+    high = min(high, low + part);
+  }
+  const bool below = low + lane < high && values[low + lane] < x;
+  return low + static_cast<unsigned>(__popc(__ballot_sync(full_mask, below)));
 }
 
 // The leaf in which a key is or would be.

@@ -5,29 +5,67 @@
 #pragma once
 #include "packed_plan.cuh"
 
+// A leaf with updates, as the lane that has its task knows it.
+struct leaf_job {
+  leaf_task task;
+  unsigned count;
+  word* keys;
+};
+
+// A leaf and the first 32 of its updates, as a warp has them: a slot and an update for each lane.
+struct fetched_leaf {
+  unsigned leaf, begin, end, count;
+  word* keys;
+  word key;
+  word update;
+  unsigned char kind;  // with the slot: taking it off here would wait for the memory
+};
+__device__ __forceinline__ void fetch_updates(const packed_batch& batch, unsigned first, fetched_leaf& leaf) {
+  const unsigned t = first + static_cast<unsigned>(lane_id());
+  leaf.kind = update_nothing;
+  leaf.update = 0;
+  if (t < leaf.end) {
+    leaf.kind = batch.kinds[t];
+    leaf.update = batch.keys[t];
+  }
+}
+// The leaf that the lane `source` has the job of.
+__device__ __forceinline__ fetched_leaf fetch_leaf(const packed_batch& batch, const leaf_job& job, int source) {
+  const unsigned lane = static_cast<unsigned>(lane_id());
+  fetched_leaf found;
+  found.leaf = __shfl_sync(full_mask, job.task.leaf, source);
+  found.begin = __shfl_sync(full_mask, job.task.begin, source);
+  found.end = __shfl_sync(full_mask, job.task.end, source);
+  found.count = __shfl_sync(full_mask, job.count, source);
+  found.keys = reinterpret_cast<word*>(__shfl_sync(full_mask, reinterpret_cast<word>(job.keys), source));
+  found.key = no_key;
+  if (lane < found.count) found.key = found.keys[lane];
+  fetch_updates(batch, found.begin, found);
+  return found;
+}
+
 // One warp, a lane per slot. The old leaf lies in registers, so it can be written in place.
-__device__ __forceinline__ void write_leaf(const packed_store& store, const packed_batch& batch, unsigned leaf,
-                                           unsigned begin, unsigned end) {
-  const unsigned lane = static_cast<unsigned>(lane_id()), count = store.counts[leaf];
-  word* const keys = leaf_keys(store, leaf);
-  bool there = lane < count;
-  const word key = there ? keys[lane] : no_key;
+__device__ __forceinline__ void write_leaf(const packed_store& store, const packed_batch& batch, fetched_leaf leaf) {
+  const unsigned lane = static_cast<unsigned>(lane_id());
+  word* const keys = leaf.keys;
+  const word key = leaf.key;
+  bool there = lane < leaf.count;
   double weight = there && store.weighted ? *weight_of(keys + lane) : 0.0;
   int shift = 0, more = 0;  // how far this lane's entry moves; how many entries the updates so far have added
   __syncwarp();
-  for (unsigned first = begin; first < end; first += 32) {
+  for (unsigned first = leaf.begin; first < leaf.end; first += 32) {
+    if (first != leaf.begin) fetch_updates(batch, first, leaf);
     const unsigned t = first + lane;
-    const unsigned kind = t < end ? batch.kinds[t] : update_nothing;
-    const word own = t < end ? batch.keys[t] : 0;
-    const double own_weight = t < end && store.weighted ? batch.weights[t] : 0.0;
+    const double own_weight = t < leaf.end && store.weighted ? batch.weights[t] : 0.0;
+    const unsigned kind = leaf.kind & 3u;
     for (unsigned left = __ballot_sync(full_mask, kind != update_nothing); left != 0; left &= left - 1) {
       const int source = __ffs(static_cast<int>(left)) - 1;
-      const word update = __shfl_sync(full_mask, own, source);
+      const word update = __shfl_sync(full_mask, leaf.update, source);
       const unsigned what = __shfl_sync(full_mask, kind, source);
       if (what == update_insert) {
         const int below = __popc(__ballot_sync(full_mask, key < update));
         if (lane == static_cast<unsigned>(source)) {
-          keys[below + more] = own;
+          keys[below + more] = update;
           if (store.weighted) *weight_of(keys + below + more) = own_weight;
         }
         if (key > update) ++shift;
@@ -48,7 +86,36 @@ __device__ __forceinline__ void write_leaf(const packed_store& store, const pack
     if (store.weighted) *weight_of(target) = weight;
   }
   if (lane == 0) {
-    store.counts[leaf] = store.next_counts[leaf] = static_cast<unsigned short>(static_cast<int>(count) + more);
+    const auto count = static_cast<unsigned short>(static_cast<int>(leaf.count) + more);
+    store.counts[leaf.leaf] = store.next_counts[leaf.leaf] = count;
+  }
+}
+
+// All leaves with updates but those that are rewritten otherwise. Warps take several at a time: the lanes look up a
+// task each, and while one leaf is written the next is on its way.
+__device__ __forceinline__ void write_leaves(const packed_store& store, const packed_batch& batch, unsigned num_leaves,
+                                             bool any_suspects, unsigned epoch) {
+  const unsigned lane = static_cast<unsigned>(lane_id());
+  const word warps = static_cast<word>(grid_warps()), turn = min(32ull, (num_leaves + warps - 1) / warps);
+  for (word first = static_cast<word>(grid_warp_id()) * turn; first < num_leaves; first += warps * turn) {
+    leaf_job job{leaf_task{0, 0, 0, 0}, 0, nullptr};
+    bool wanted = lane < turn && first + lane < num_leaves;
+    if (wanted) {
+      job.task = batch.tasks[first + lane];
+      const unsigned leaf = job.task.leaf;
+      job.count = store.counts[leaf];
+      job.keys = leaf_keys(store, leaf);
+      wanted = !any_suspects || store.marks[leaf / page_leaves] != epoch || store.levels[leaf] == 0;
+    }
+    unsigned left = __ballot_sync(full_mask, wanted);
+    if (left == 0) continue;
+    fetched_leaf current = fetch_leaf(batch, job, __ffs(static_cast<int>(left)) - 1);
+    while ((left &= left - 1) != 0) {
+      const fetched_leaf next = fetch_leaf(batch, job, __ffs(static_cast<int>(left)) - 1);
+      write_leaf(store, batch, current);
+      current = next;
+    }
+    write_leaf(store, batch, current);
   }
 }
 
@@ -105,7 +172,7 @@ __device__ __forceinline__ survivor apply_updates(const packed_batch& batch, uns
   const unsigned next = first_above(batch.keys, begin, end, key);
   bool stays = true;
   if (next > begin && batch.keys[next - 1] == key) {
-    const unsigned char kind = batch.kinds[next - 1];
+    const unsigned kind = kind_of(batch, next - 1);
     stays = kind != update_delete;
     if (kind == update_weight) weight = batch.weights[next - 1];
   }
@@ -131,8 +198,8 @@ __device__ void write_window(const packed_store& store, const packed_batch& batc
 
   if (!Wide || warp_id() == 0) scan_counts(store.counts + first, leaves, starts);
   const word end_key = end_of_window(store, page, first % page_leaves + leaves);
-  const unsigned begin = first_not_below(batch.keys, 0u, n, separators[0]);
-  const unsigned end = end_key == no_key ? n : first_not_below(batch.keys, begin, n, end_key);
+  const unsigned begin = warp_first_not_below(batch.keys, 0u, n, separators[0]);
+  const unsigned end = end_key == no_key ? n : warp_first_not_below(batch.keys, begin, n, end_key);
   const word base = effects_before(batch, begin);
   us::meet();
   const unsigned old = starts[leaves];
@@ -153,8 +220,8 @@ __device__ void write_window(const packed_store& store, const packed_batch& batc
     if (entry.stays) put(entry.rank, keys[i], weight);
   }
   for (unsigned t = begin + us::thread(); t < end; t += us::threads()) {
-    if (batch.kinds[t] != update_insert) continue;
-    const unsigned below = first_not_below(keys, 0u, old, batch.keys[t]);
+    if (kind_of(batch, t) != update_insert) continue;
+    const unsigned below = starts[batch.leaves[t] - first] + slot_of(batch, t);
     const word rank = static_cast<word>(below + growth(effects_before(batch, t) - base));
     put(rank, batch.keys[t], store.weighted ? batch.weights[t] : 0.0);
   }

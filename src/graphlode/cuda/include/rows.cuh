@@ -2,10 +2,43 @@
 //
 // Rows differ in length by orders of magnitude. Short ones go to one warp each; they fill the queue from its front.
 // Long ones are walked by the whole grid, one after the other; they fill it from its back.
+//
+// What a row is, is told by a type with
+//   length(row)                      how many entries it has, or about how many
+//   visit(row, first, step, visit)   calls visit(row, there, entry) by all lanes of a warp at once, for every step-th
+//                                    piece of 32 entries from piece `first` on
+// Compressed rows are here, those on the pages of a shard in packed_rows.cuh. Where an algorithm runs on both kinds,
+// the type also has `vertex`, `neighbor(entry)`, and the types of the two arrays that it is made of.
 #pragma once
 #include "warp.cuh"
 
 constexpr long long long_row = 2048;
+
+// An entry is its place in an array.
+struct offset_rows {
+  const long long* offsets;
+
+  __device__ __forceinline__ long long length(long long row) const { return offsets[row + 1] - offsets[row]; }
+  template <class Vertex, class Visit>
+  __device__ __forceinline__ void visit(Vertex row, long long first, long long step, Visit visit) const {
+    const long long end = offsets[row + 1];
+    for (long long entry = offsets[row] + 32 * first; entry < end; entry += 32 * step) {
+      visit(row, entry + lane_id() < end, entry + lane_id());
+    }
+  }
+};
+
+template <class Vertex>
+struct csr_rows : offset_rows {
+  using vertex = Vertex;
+  using first_array = long long;
+  using second_array = Vertex;
+  const Vertex* neighbors;
+
+  __device__ __forceinline__ csr_rows(const long long* offsets_, const Vertex* neighbors_)
+      : offset_rows{offsets_}, neighbors(neighbors_) {}
+  __device__ __forceinline__ Vertex neighbor(long long entry) const { return neighbors[entry]; }
+};
 
 struct row_counts {
   unsigned long long short_rows, long_rows;
@@ -13,11 +46,11 @@ struct row_counts {
 };
 
 // Queues a vertex for each lane that wants it. Called by all lanes of a warp.
-template <class Vertex>
-__device__ void push_row(Vertex* queue, long long capacity, row_counts* counts, const long long* offsets, bool wanted,
+template <class Vertex, class Rows>
+__device__ void push_row(Vertex* queue, long long capacity, row_counts* counts, const Rows& rows, bool wanted,
                          Vertex vertex) {
   if (!__any_sync(full_mask, wanted)) return;
-  const long long length = wanted ? offsets[vertex + 1] - offsets[vertex] : 0;
+  const long long length = wanted ? rows.length(vertex) : 0;
   const bool is_long = wanted && length >= long_row, is_short = wanted && !is_long;
   const long long front = warp_append(&counts->short_rows, is_short);
   if (is_short) queue[front] = vertex;
@@ -37,28 +70,19 @@ __device__ void take_vertices(const Vertex* queue, long long capacity, row_count
 
 // Calls visit(vertex, there, entry) for every entry of every queued row, by all lanes of a warp at once: lanes without
 // an entry of their own come along with `there` false, so that visit may use the collectives of a warp.
-template <class Vertex, class Visit>
-__device__ void visit_rows(const Vertex* queue, long long capacity, row_counts counts, const long long* offsets,
-                           Visit visit) {
+template <class Vertex, class Rows, class Visit>
+__device__ void visit_rows(const Vertex* queue, long long capacity, row_counts counts, const Rows& rows, Visit visit) {
   for (long long i = grid_warp_id(); i < static_cast<long long>(counts.short_rows); i += grid_warps()) {
-    const Vertex vertex = queue[i];
-    const long long end = offsets[vertex + 1];
-    for (long long entry = offsets[vertex]; entry < end; entry += 32) {
-      visit(vertex, entry + lane_id() < end, entry + lane_id());
-    }
+    rows.visit(queue[i], 0, 1, visit);
   }
   for (long long i = 0; i < static_cast<long long>(counts.long_rows); ++i) {
-    const Vertex vertex = queue[capacity - 1 - i];
-    const long long end = offsets[vertex + 1];
-    for (long long entry = offsets[vertex] + 32 * grid_warp_id(); entry < end; entry += 32 * grid_warps()) {
-      visit(vertex, entry + lane_id() < end, entry + lane_id());
-    }
+    rows.visit(queue[capacity - 1 - i], grid_warp_id(), grid_warps(), visit);
   }
 }
 
 // The same for those who do not ask whose entry it is: visit(there, entry).
-template <class Vertex, class Visit>
-__device__ void visit_entries(const Vertex* queue, long long capacity, row_counts counts, const long long* offsets,
+template <class Vertex, class Rows, class Visit>
+__device__ void visit_entries(const Vertex* queue, long long capacity, row_counts counts, const Rows& rows,
                               Visit visit) {
-  visit_rows(queue, capacity, counts, offsets, [&](Vertex, bool there, long long entry) { visit(there, entry); });
+  visit_rows(queue, capacity, counts, rows, [&](Vertex, bool there, auto entry) { visit(there, entry); });
 }

@@ -10,12 +10,15 @@ import numpy as np
 
 from graphlode.control import Control
 from graphlode.reference.device import ReferenceDevice
-from graphlode.types import AnyArray, FloatArray, Task
+from graphlode.reference.graph.tiled import ends_of
+from graphlode.types import FloatArray, Task
+
+TILE_ROW_BITS = 16
 
 
 def launch(
     device: ReferenceDevice,
-    view: Mapping[str, AnyArray],
+    view: Mapping[str, Any],
     tasks: Iterator[Task],
     *,
     control: Control,
@@ -25,10 +28,8 @@ def launch(
     restart: FloatArray | None,
     weights: FloatArray | None,
 ) -> dict[str, Any]:
-    offsets, neighbors = view["offsets"].tolist(), view["neighbors"].tolist()
-    entry_weights = [1.0] * len(neighbors) if weights is None else weights.tolist()
-    n = len(offsets) - 1
-    in_rows = [list(zip(neighbors[a:b], entry_weights[a:b], strict=True)) for a, b in pairwise(offsets)]
+    in_rows = _in_rows(view, weights)
+    n = len(in_rows)
     leaving = [0.0] * n
     for row in in_rows:
         for u, weight in row:  # whoever is in a row leads to it
@@ -49,6 +50,18 @@ def launch(
             converged = sum(abs(a - b) for a, b in zip(values, before, strict=True)) < tolerance
         control.advance(n)
     return {"values": np.array(values, np.float64), "iterations": iterations, "converged": converged}
+
+
+def _in_rows(view: Mapping[str, Any], weights: FloatArray | None) -> list[list[tuple[int, float]]]:
+    """Who leads to each vertex, and with what weight."""
+    if "edges" in view:
+        of_tiles: list[list[tuple[int, float]]] = [[] for _ in range(view["num_rows"])]
+        for u, v in ends_of(view):
+            of_tiles[v].append((u, 1.0))
+        return of_tiles
+    offsets, neighbors = view["offsets"].tolist(), view["neighbors"].tolist()
+    entry_weights = [1.0] * len(neighbors) if weights is None else weights.tolist()
+    return [list(zip(neighbors[a:b], entry_weights[a:b], strict=True)) for a, b in pairwise(offsets)]
 
 
 def memory(device: ReferenceDevice, shape: Mapping[str, int], **options: Any) -> int:

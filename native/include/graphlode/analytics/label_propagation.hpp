@@ -1,0 +1,22 @@
+// label_propagation.hpp - communities: every vertex takes the label that most of its neighbors have.
+#pragma once
+#include <cstdint>
+
+#include "graphlode/control.hpp"
+#include "graphlode/csr.hpp"
+#include "graphlode/memory.hpp"
+
+namespace graphlode::analytics {
+
+template <class Vertex>
+struct propagated_labels {
+  buffer<Vertex> labels;  // the vertex whose label it was at first
+  std::int64_t iterations = 0;
+  bool converged = false;  // whether the last iteration changed nothing
+};
+
+template <class Vertex>
+propagated_labels<Vertex> propagate_labels(const csr_view<Vertex>& symmetric, std::int64_t max_iterations,
+                                           std::uint64_t seed, int threads, const control& ctl);
+
+}  // namespace graphlode::analytics

@@ -1,0 +1,107 @@
+// label_propagation.cpp - labels go to those next to them, one half of the vertices after the other.
+//
+// Were all vertices to change at once, two neighbors could swap labels for ever. So each iteration has two phases: a
+// hash of vertex, iteration and seed says who changes in the first and who in the second, all of a phase at once from
+// the labels before it. Whoever was tied to swap is in different phases soon. Nothing depends on threads.
+//
+// A vertex whose neighbors have not changed since it last looked would decide the same again: it sleeps until one does.
+// After Raghavan, Albert and Kumara (Phys. Rev. E 76, 2007); in phases after Cordasco and Gargano (BASNA 2010).
+#include "graphlode/analytics/label_propagation.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <vector>
+
+#include "bfs_steps.hpp"
+#include "graphlode/generate/random.hpp"
+#include "graphlode/parallel.hpp"
+#include "label_tally.hpp"
+
+namespace graphlode::analytics {
+namespace {
+
+template <class Vertex>
+class propagation {
+ public:
+  propagation(const csr_view<Vertex>& graph, int threads, const control& ctl)
+      : graph_(graph),
+        threads_(worthwhile_threads(graph.num_entries() + graph.num_vertices, threads)),
+        ctl_(ctl),
+        proposed_(static_cast<std::size_t>(graph.num_vertices)),
+        changed_(static_cast<std::size_t>(graph.num_vertices)),
+        awake_(static_cast<std::size_t>(graph.num_vertices), 1) {
+    result_.labels = buffer<Vertex>(static_cast<std::size_t>(graph.num_vertices));
+    std::iota(result_.labels.begin(), result_.labels.end(), Vertex{0});
+    std::int64_t longest = 0;
+    for (std::int64_t v = 0; v < graph.num_vertices; ++v) longest = std::max(longest, graph.degree(v));
+    for (int thread = 0; thread < threads_; ++thread) tallies_.emplace_back(longest);
+  }
+
+  propagated_labels<Vertex> run(std::int64_t max_iterations, std::uint64_t seed) {
+    const auto n = graph_.num_vertices;
+    while (!result_.converged && result_.iterations < max_iterations) {
+      result_.iterations += 1;
+      const auto key = generate::mix(seed + static_cast<std::uint64_t>(result_.iterations) * generate::golden);
+      const auto changes = change(key, 0) + change(key, 1);
+      result_.converged = changes == 0;
+      ctl_.advance(n / max_iterations);
+    }
+    ctl_.advance(n - n / max_iterations * result_.iterations);
+    return std::move(result_);
+  }
+
+ private:
+  // One phase; returns how many labels changed.
+  std::int64_t change(std::uint64_t key, std::uint64_t phase) {
+    std::atomic<std::int64_t> num_changed{0};
+    parallel_chunks(
+        0, graph_.num_vertices, grain, threads_, ctl_, [&](int thread, std::int64_t begin, std::int64_t end) {
+          found_vertices<Vertex> changed(changed_.data(), num_changed);
+          for (auto v = begin; v < end; ++v) {
+            if (!awake_[v] || phase_of(v, key) != phase) continue;
+            awake_[v] = 0;
+            const Vertex own = result_.labels[v];
+            proposed_[v] = tallies_[static_cast<std::size_t>(thread)].winner(graph_.row(v), result_.labels.data(), own);
+            if (proposed_[v] != own) changed.push(static_cast<Vertex>(v));
+          }
+        });
+    parallel_chunks(0, num_changed.load(), grain, threads_, ctl_, [&](int, std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; ++i) {
+        const Vertex v = changed_[i];
+        result_.labels[v] = proposed_[v];
+        for (const Vertex neighbor : graph_.row(v))
+          std::atomic_ref(awake_[neighbor]).store(1, std::memory_order_relaxed);
+      }
+    });
+    return num_changed.load();
+  }
+
+  static std::uint64_t phase_of(std::int64_t v, std::uint64_t key) {
+    return generate::mix(key + static_cast<std::uint64_t>(v + 1) * generate::golden) >> 63;
+  }
+
+  static constexpr std::int64_t grain = 256;
+  const csr_view<Vertex>& graph_;
+  const int threads_;
+  const control& ctl_;
+  propagated_labels<Vertex> result_;
+  buffer<Vertex> proposed_, changed_;
+  buffer<std::uint8_t> awake_;
+  std::vector<label_tally<Vertex>> tallies_;  // of each thread
+};
+
+}  // namespace
+
+template <class Vertex>
+propagated_labels<Vertex> propagate_labels(const csr_view<Vertex>& symmetric, std::int64_t max_iterations,
+                                           std::uint64_t seed, int threads, const control& ctl) {
+  return propagation<Vertex>(symmetric, threads, ctl).run(max_iterations, seed);
+}
+
+template propagated_labels<std::int32_t> propagate_labels(const csr_view<std::int32_t>&, std::int64_t, std::uint64_t,
+                                                          int, const control&);
+template propagated_labels<std::int64_t> propagate_labels(const csr_view<std::int64_t>&, std::int64_t, std::uint64_t,
+                                                          int, const control&);
+
+}  // namespace graphlode::analytics

@@ -1,0 +1,121 @@
+// pagerank_state.hpp - what PageRank keeps for every vertex, and what it does with it once sums have arrived.
+//
+// What a vertex sends (its value by the weight of all that leaves it, to be multiplied by an edge's own weight) is kept
+// beside its value and written for the next iteration where its sum is finished, into another array than the one that
+// is read. Values that have nowhere to go are summed on the way and spread by the restart distribution. Sums over all
+// vertices are taken by blocks of fixed size, so that the answer is the same to the last bit on any number of threads.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "graphlode/analytics/pagerank.hpp"
+#include "graphlode/control.hpp"
+#include "graphlode/memory.hpp"
+#include "graphlode/parallel.hpp"
+
+namespace graphlode::analytics {
+
+class pagerank_state {
+ public:
+  static constexpr std::int64_t block_rows = 1024;  // vertices that are finished at a time
+
+  pagerank_state(std::int64_t num_vertices, const double* out_weights, const pagerank_settings& settings, int threads,
+                 const control& ctl)
+      : num_vertices_(num_vertices),
+        settings_(settings),
+        uniform_(1.0 / static_cast<double>(num_vertices)),
+        share_(size()),
+        sent_(size()),
+        next_sent_(size()),
+        blocks_(static_cast<std::size_t>((num_vertices + block_rows - 1) / block_rows)) {
+    result_.values = buffer<double>(size());
+    // Memory is touched for the first time by all threads: that takes longer than what is written into it.
+    parallel_chunks(0, num_blocks(), 64, worthwhile_threads(num_vertices, threads), ctl,
+                    [&](int, std::int64_t first, std::int64_t last) {
+                      for (auto block = first; block < last; ++block) begin(block, out_weights);
+                    });
+    add_up_blocks();
+  }
+
+  std::int64_t num_blocks() const { return static_cast<std::int64_t>(blocks_.size()); }
+  std::int64_t block_begin(std::int64_t block) const { return block * block_rows; }
+  std::int64_t block_end(std::int64_t block) const { return std::min((block + 1) * block_rows, num_vertices_); }
+  const double* sent() const { return sent_.data(); }
+
+  // Iterates until the values hardly move. sum_all() is to sum what arrives and to finish every block, once.
+  template <class SumAll>
+  pagerank_values run(const control& ctl, SumAll&& sum_all) {
+    result_.converged = num_vertices_ == 0;
+    std::int64_t told = 0;
+    while (result_.iterations < settings_.max_iterations && !result_.converged) {
+      sum_all();
+      std::swap(sent_, next_sent_);
+      ++result_.iterations;
+      result_.converged = add_up_blocks() < settings_.tolerance;
+      const auto done = num_vertices_ * result_.iterations / settings_.max_iterations;
+      ctl.advance(done - told);
+      told = done;
+    }
+    ctl.advance(num_vertices_ - told);
+    return std::move(result_);
+  }
+
+  // New values of a block; `arriving` has what arrives at its vertices.
+  void finish(std::int64_t block, const double* arriving) {
+    const double damping = settings_.damping, spread = damping * stuck_value_ + (1.0 - damping);
+    const auto begin = block_begin(block), end = block_end(block);
+    block_sums sums{0, 0};
+    for (auto v = begin; v < end; ++v) {
+      const double restart = settings_.restart ? settings_.restart[v] : uniform_;
+      const double value = damping * arriving[v - begin] + spread * restart;
+      sums.moved += std::abs(value - result_.values[v]);
+      sums.stuck += share_[v] == 0.0 ? value : 0.0;
+      result_.values[v] = value;
+      next_sent_[v] = value * share_[v];
+    }
+    blocks_[block] = sums;
+  }
+
+ private:
+  struct block_sums {
+    double moved, stuck;
+  };
+
+  std::size_t size() const { return static_cast<std::size_t>(num_vertices_); }
+
+  void begin(std::int64_t block, const double* out_weights) {
+    block_sums sums{0, 0};
+    for (auto v = block_begin(block); v < block_end(block); ++v) {
+      share_[v] = out_weights[v] > 0 ? 1.0 / out_weights[v] : 0.0;
+      result_.values[v] = uniform_;
+      sent_[v] = uniform_ * share_[v];
+      next_sent_[v] = 0.0;
+      sums.stuck += share_[v] == 0.0 ? uniform_ : 0.0;
+    }
+    blocks_[block] = sums;
+  }
+
+  // How far the values moved, all together.
+  double add_up_blocks() {
+    block_sums all{0, 0};
+    for (const auto& block : blocks_) {
+      all.moved += block.moved;
+      all.stuck += block.stuck;
+    }
+    stuck_value_ = all.stuck;
+    return all.moved;
+  }
+
+  std::int64_t num_vertices_;
+  const pagerank_settings settings_;
+  double uniform_;
+  buffer<double> share_;  // of its value that a vertex sends to each of those it leads to
+  buffer<double> sent_, next_sent_;
+  buffer<block_sums> blocks_;
+  double stuck_value_ = 0;  // of all vertices that lead nowhere
+  pagerank_values result_;
+};
+
+}  // namespace graphlode::analytics

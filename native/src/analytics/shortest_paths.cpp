@@ -1,0 +1,147 @@
+// shortest_paths.cpp - delta stepping.
+//
+// Vertices wait in buckets by their distance so far (distance_buckets.hpp). The rows of all vertices of the nearest
+// bucket are walked at once, by all threads; whoever is reached nearer than before joins the bucket of its new
+// distance, which may be the one under way. Narrow buckets walk few rows in vain, wide ones have more to do at once.
+// After Meyer and Sanders, "Delta-stepping: a parallelizable shortest path algorithm" (J. Algorithms 2003); that a
+// thread goes on with what it has found for the bucket under way, as long as that is little, is after Zhang et al.,
+// "Optimizing ordered graph algorithms with GraphIt" (CGO 2020).
+//
+// Distances are sums from the source on, the least over all ways. Rounding keeps the order of sums, so that the least
+// is the same in whatever order ways are tried.
+#include "graphlode/analytics/shortest_paths.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
+#include "distance_buckets.hpp"
+#include "graphlode/parallel.hpp"
+#include "graphlode/shared_loops.hpp"
+#include "shortest_path_parents.hpp"
+
+namespace graphlode::analytics {
+namespace {
+
+constexpr double not_reached = std::numeric_limits<double>::infinity();
+
+template <class Vertex>
+class delta_stepping {
+ public:
+  using entry = reached_vertex<Vertex>;
+
+  delta_stepping(const csr_view<Vertex>& graph, const double* lengths, double width, int threads, const control& ctl)
+      : graph_(graph), lengths_(lengths), threads_(threads), ctl_(ctl), buckets_(width, threads) {
+    tree_.distances = buffer<double>(static_cast<std::size_t>(graph.num_vertices), not_reached);
+    tree_.parents = buffer<Vertex>(static_cast<std::size_t>(graph.num_vertices));
+  }
+
+  shortest_path_tree<Vertex> run(std::int64_t source, bool symmetric) {
+    tree_.distances[static_cast<std::size_t>(source)] = 0;
+    found(1);
+    buckets_.push(0, 0.0, static_cast<Vertex>(source));
+    shared_loops::run(worthwhile_threads(graph_.num_entries() / 2, threads_), [&](shared_loops& loops) {
+      while (buckets_.next([&](const entry& each) { return is_live(each); })) {
+        frontier_.clear();
+        buckets_.take_current(frontier_);
+        walk_frontier(loops);
+      }
+      parent_finder<Vertex>(graph_, lengths_, source, tree_.distances.data(), tree_.parents.data(), loops, ctl_)
+          .run(symmetric);
+    });
+    tree_.reached = reached_.load();
+    ctl_.advance(graph_.num_vertices - tree_.reached);
+    return std::move(tree_);
+  }
+
+ private:
+  bool is_live(const entry& each) { return std::atomic_ref(distance_of(each.vertex)).load(relaxed) == each.distance; }
+
+  void walk_frontier(shared_loops& loops) {
+    constexpr std::int64_t grain = 64;
+    const auto size = static_cast<std::int64_t>(frontier_.size());
+    const auto entries = size * (graph_.num_entries() / std::max<std::int64_t>(graph_.num_vertices, 1) + 1);
+    loops.share(size, grain, worthwhile_threads(entries, threads_) == 1, ctl_,
+                [&](int thread, std::int64_t begin, std::int64_t end) {
+                  walk(thread, frontier_.data() + begin, frontier_.data() + end);
+                  go_on(thread);
+                });
+  }
+
+  // What a thread has found for the bucket under way it walks itself, unless it is worth sharing.
+  void go_on(int thread) {
+    constexpr std::size_t worth_sharing = 512;
+    typename distance_buckets<Vertex>::list taken;
+    while (!buckets_.own(thread).empty() && buckets_.own(thread).size() < worth_sharing) {
+      ctl_.check();
+      taken.clear();
+      taken.swap(buckets_.own(thread));
+      walk(thread, taken.data(), taken.data() + taken.size());
+    }
+  }
+
+  void walk(int thread, const entry* begin, const entry* end) {
+    constexpr std::ptrdiff_t rows_ahead = 4;
+    std::int64_t new_ones = 0;
+    for (const entry* from = begin; from != end; ++from) {
+      if (end - from > 2 * rows_ahead) graph_.prefetch_offset(from[2 * rows_ahead].vertex);
+      if (end - from > rows_ahead) graph_.prefetch_row(from[rows_ahead].vertex);
+      if (is_live(*from)) new_ones += relax(thread, *from);
+    }
+    if (new_ones > 0) found(new_ones);
+  }
+
+  // Offers a way over `from` to its neighbors; returns how many of them are reached for the first time.
+  std::int64_t relax(int thread, const entry& from) {
+    constexpr std::int64_t ahead = 16;
+    std::int64_t new_ones = 0;
+    const auto end = graph_.offsets[from.vertex + 1];
+    for (auto e = graph_.offsets[from.vertex]; e < end; ++e) {
+      if (e + ahead < end) __builtin_prefetch(&distance_of(graph_.neighbors[e + ahead]));
+      const Vertex to = graph_.neighbors[e];
+      const double distance = from.distance + lengths_[e];
+      std::atomic_ref known(distance_of(to));
+      double before = known.load(relaxed);
+      while (distance < before) {
+        if (!known.compare_exchange_weak(before, distance, relaxed)) continue;
+        buckets_.push(thread, distance, to);
+        new_ones += before == not_reached;
+        break;
+      }
+    }
+    return new_ones;
+  }
+
+  void found(std::int64_t vertices) {
+    reached_.fetch_add(vertices, relaxed);
+    ctl_.advance(vertices);
+  }
+
+  double& distance_of(Vertex v) { return tree_.distances[static_cast<std::size_t>(v)]; }
+
+  static constexpr auto relaxed = std::memory_order_relaxed;
+  const csr_view<Vertex> graph_;
+  const double* const lengths_;
+  const int threads_;
+  const control& ctl_;
+  shortest_path_tree<Vertex> tree_;
+  distance_buckets<Vertex> buckets_;
+  typename distance_buckets<Vertex>::list frontier_;
+  std::atomic<std::int64_t> reached_{0};
+};
+
+}  // namespace
+
+template <class Vertex>
+shortest_path_tree<Vertex> find_shortest_paths(const csr_view<Vertex>& graph, const double* lengths,
+                                               std::int64_t source, double bucket_width, bool symmetric, int threads,
+                                               const control& ctl) {
+  return delta_stepping<Vertex>(graph, lengths, bucket_width, threads, ctl).run(source, symmetric);
+}
+
+template shortest_path_tree<std::int32_t> find_shortest_paths(const csr_view<std::int32_t>&, const double*,
+                                                              std::int64_t, double, bool, int, const control&);
+template shortest_path_tree<std::int64_t> find_shortest_paths(const csr_view<std::int64_t>&, const double*,
+                                                              std::int64_t, double, bool, int, const control&);
+
+}  // namespace graphlode::analytics

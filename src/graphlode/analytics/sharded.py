@@ -1,0 +1,60 @@
+"""What operations over the shards of a store have in common: all shards work at the same time, each where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from time import perf_counter
+from typing import Any, TypeVar
+
+from graphlode.config import settings
+from graphlode.control import Control
+from graphlode.execute.provenance import Provenance
+from graphlode.execute.run import Outcome
+from graphlode.execute.wait import Progress, wait_all
+from graphlode.graph.shard import HeldShard
+from graphlode.graph.snapshot import Snapshot
+
+P = TypeVar("P")
+T = TypeVar("T")
+
+
+class ShardedRun:
+    """One run of an operation over all shards of a snapshot."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.control = Control()
+        self._snapshot = snapshot
+        self._started = self._begun = perf_counter()
+
+    def on_all(self, work: Callable[[int, HeldShard], T], progress: Progress | None = None, total: int = 0) -> list[T]:
+        """What work(number, shard) gives for each shard, on its worker."""
+        shards = enumerate(self._snapshot.shards)
+        futures = [shard.device.submit(partial(work, number, shard)) for number, shard in shards]
+        return wait_all(futures, self.control, progress, total)
+
+    def on_parts(self, parts: Sequence[P], work: Callable[..., T], *arguments: Any) -> list[T]:
+        """What work(part, *arguments) gives for each shard's part, on its worker."""
+        shards = zip(self._snapshot.shards, parts, strict=True)
+        return wait_all([shard.device.submit(partial(work, part, *arguments)) for shard, part in shards], self.control)
+
+    def viewed(self) -> None:
+        """What was done up to now counts as making views."""
+        self._begun = perf_counter()
+
+    def outcome(self, value: Any, operation: str, method: str, notes: tuple[str, ...] = ()) -> Outcome:
+        ended = perf_counter()
+        shards = self._snapshot.shards
+        return Outcome(
+            value,
+            Provenance(
+                operation=operation,
+                version=self._snapshot.version,
+                devices=tuple(shard.device.name for shard in shards),
+                method=f"{method} over {len(shards)} shards",
+                seconds=ended - self._started,
+                steps={"view": self._begun - self._started, "kernel": ended - self._begun},
+                threads=settings().threads,
+                notes=notes,
+            ),
+        )

@@ -1,0 +1,142 @@
+"""A batch as kernels read it: in order of time, on the device or in memory of the host that the device sees.
+
+Keys come with their delete bits; pairs of positions come as they are, checked and made into keys where they are first
+read (include/packed_input.cuh). Small batches of the host are copied into page-locked memory that kernels read
+themselves: a copy to the device would take longer than the batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphlode.cuda.interface import KernelDevice
+from graphlode.packed import Pairs
+from graphlode.types import AnyArray, FloatArray
+
+MOST_SMALL = 2048  # as in packed.cu
+INFO_WORDS = 16  # room for packed_info of packed_store.cuh
+
+# How a batch is given, as in packed_input.cuh.
+PAIRS, LONG, BOTH, DELETES, ALL_GONE, WEIGHTS = 1, 2, 4, 8, 16, 32
+
+_DELETE_BIT = np.uint64(63)
+_ALL_NEIGHBORS = 32  # bits
+
+
+@dataclass(slots=True)
+class Given:
+    """Arrays of the device; those that `how` does not speak of are not looked at."""
+
+    tails: Any
+    heads: Any
+    deletes: Any
+    weights: Any
+    how: int
+    count: int  # updates
+    neighbor_bits: int
+    staged: bool = False
+
+
+def mapped(device: KernelDevice, nbytes: int) -> tuple[AnyArray, Any]:
+    """Bytes in page-locked memory, as the host and as the device see them."""
+    if device.xp is np:
+        memory = device.zeros(nbytes, np.uint8)
+        return memory, memory
+    with device.current():
+        cuda = device.xp.cuda
+        pinned = cuda.alloc_pinned_memory(nbytes)
+        host = np.frombuffer(pinned, np.uint8, nbytes)
+        host[:] = 0
+        there = cuda.MemoryPointer(cuda.UnownedMemory(pinned.ptr, nbytes, pinned), 0)
+        return host, device.xp.ndarray(nbytes, np.uint8, there)
+
+
+class Staging:
+    """Where small batches of the host lie while they are applied, and where the device says what they did."""
+
+    def __init__(self, device: KernelDevice) -> None:
+        widths = {"told": 4 * INFO_WORDS, "tails": 8 * MOST_SMALL, "heads": 8 * MOST_SMALL}
+        widths |= {"deletes": MOST_SMALL, "weights": 8 * MOST_SMALL}
+        host, there = mapped(device, sum(widths.values()))
+        self._number = None if device.xp is np else there.data.device_id
+        own, self.on_device, at = {}, {}, 0
+        for name, width in widths.items():
+            own[name], self.on_device[name] = host[at : at + width], there[at : at + width]
+            at += width
+        self.on_device["weights"] = self.on_device["weights"].view(np.float64)
+        self.told = own["told"].view(np.uint32)
+        self._tails = {size: own["tails"].view(f"i{size}") for size in (4, 8)}
+        self._heads = {size: own["heads"].view(f"i{size}") for size in (4, 8)}
+        self._keys = own["tails"].view(np.uint64)
+        self._deletes = own["deletes"].view(np.bool_)
+        self._weights = own["weights"].view(np.float64)
+
+    def is_there(self, device: KernelDevice, array: Any) -> bool:
+        """Whether an array without gaps needs no way to the device."""
+        return type(array) is device.xp.ndarray and (self._number is None or array.data.device_id == self._number)
+
+    def take_pairs(self, pairs: Pairs, deletes: Any, weights: Any) -> Given:
+        """A copy of a small batch of the host."""
+        rows = pairs.rows
+        size, width = rows.size, rows.itemsize
+        how = PAIRS | (LONG if width == 8 else 0) | (BOTH if pairs.both else 0)
+        self._tails[width][:size] = rows
+        self._heads[width][:size] = pairs.neighbors
+        if deletes is True:
+            how |= ALL_GONE
+        elif deletes is not None:
+            how |= DELETES
+            self._deletes[:size] = deletes
+        return self._given(how, size, 2 * size if pairs.both else size, weights, pairs.bits)
+
+    def take_keys(self, keys: AnyArray, weights: FloatArray | None) -> Given:
+        self._keys[: keys.size] = keys
+        return self._given(0, keys.size, keys.size, weights, _ALL_NEIGHBORS)
+
+    def _given(self, how: int, size: int, count: int, weights: Any, bits: int) -> Given:
+        if weights is not None:
+            how |= WEIGHTS
+            self._weights[:size] = weights
+        on = self.on_device
+        return Given(on["tails"], on["heads"], on["deletes"], on["weights"], how, count, bits, staged=True)
+
+
+def take(device: KernelDevice, staging: Staging, batch: Any, deletes: Any, weights: Any) -> Given:
+    """A batch of keys, or of pairs, that lies on the host or on the device."""
+    if isinstance(batch, Pairs):
+        _wait_for_maker(device, batch)
+        if batch.size <= MOST_SMALL and not batch.resident:
+            return staging.take_pairs(batch, deletes, weights)
+        return _pairs_on_device(device, staging, batch, deletes, weights)
+    if deletes is not None:
+        deletes = deletes if isinstance(batch, np.ndarray) else device.asarray(deletes)
+        batch = batch | deletes.astype(np.uint64) << _DELETE_BIT
+    if batch.size <= MOST_SMALL and isinstance(batch, np.ndarray):
+        return staging.take_keys(batch, weights)
+    keys = device.asarray(batch)
+    how, values = (0, staging.on_device["weights"]) if weights is None else (WEIGHTS, device.asarray(weights))
+    return Given(keys, keys, staging.on_device["deletes"], values, how, int(keys.size), _ALL_NEIGHBORS)
+
+
+def _pairs_on_device(device: KernelDevice, staging: Staging, pairs: Pairs, deletes: Any, weights: Any) -> Given:
+    tails, heads = pairs.rows, pairs.neighbors
+    if not (staging.is_there(device, tails) and staging.is_there(device, heads)):
+        tails, heads = device.asarray(tails), device.asarray(heads)
+    how = PAIRS | (LONG if tails.dtype.itemsize == 8 else 0) | (BOTH if pairs.both else 0)
+    gone, values = staging.on_device["deletes"], staging.on_device["weights"]
+    if deletes is True:
+        how |= ALL_GONE
+    elif deletes is not None:
+        how, gone = how | DELETES, device.asarray(deletes)
+    if weights is not None:
+        how, values = how | WEIGHTS, device.asarray(weights)
+    return Given(tails, heads, gone, values, how, pairs.size, pairs.bits)
+
+
+def _wait_for_maker(device: KernelDevice, pairs: Pairs) -> None:
+    """Arrays that lie on the device may still be written in the stream of whoever made them."""
+    if pairs.stream is not None and device.xp is not np:
+        device.xp.cuda.runtime.streamSynchronize(pairs.stream)

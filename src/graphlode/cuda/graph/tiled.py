@@ -1,0 +1,54 @@
+"""The tiled view on a CUDA device: one sort of the entries by row of tiles, source and destination."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from graphlode.control import Control
+from graphlode.cuda.interface import KernelDevice
+from graphlode.errors import UnsupportedError
+from graphlode.types import MAX_NARROW_VERTICES
+
+_COLUMN_BITS = 16
+
+
+def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: Control) -> dict[str, Any]:
+    xp, offsets, neighbors, row_bits = device.xp, base["offsets"], base["neighbors"], view.row_bits
+    num_vertices = len(offsets) - 1
+    if num_vertices > MAX_NARROW_VERTICES:
+        raise UnsupportedError(f"tiled views have up to {MAX_NARROW_VERTICES} vertices, this one has {num_vertices}")
+    num_rows, num_columns = -(-num_vertices >> row_bits), -(-num_vertices >> _COLUMN_BITS)
+    # Keys by row of tiles, column, source and destination: CuPy sorts plain integers by radix. The source of entry i is
+    # the last row that does not begin behind it.
+    keys = neighbors.astype(np.int64)
+    inside = keys & ((1 << row_bits) - 1)
+    keys >>= row_bits
+    keys *= num_columns << _COLUMN_BITS
+    keys += xp.searchsorted(offsets, xp.arange(len(keys), dtype=np.int64), side="right") - 1
+    keys <<= row_bits
+    keys |= inside
+    del inside
+    control.check()
+    keys.sort()
+    tiles = xp.arange(num_rows * num_columns + 1, dtype=np.int64) << (_COLUMN_BITS + row_bits)
+    tile_offsets = xp.searchsorted(keys, tiles).astype(np.int64)
+    edges = (keys & ((1 << row_bits) - 1)).astype(np.uint32)
+    keys >>= row_bits
+    edges |= keys.astype(np.uint32) << np.uint32(16)
+    device.synchronize()
+    return {
+        "tile_offsets": tile_offsets,
+        "edges": edges,
+        "out_degrees": xp.diff(offsets),
+        "num_rows": num_vertices,
+        "row_bits": row_bits,
+    }
+
+
+def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:
+    """Bytes to build the view: itself; on the way a key per entry, sorted apart, its tail, and its place in a tile."""
+    n, m = shape["num_vertices"], shape["num_entries"]
+    return 8 * n + 16 * (-(-n >> 16)) * (-(-n >> 13)) + (4 + 32) * m

@@ -1,0 +1,107 @@
+"""How batches reach the shards of a GPU: as pairs, on the device, in one go, sorted there."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from packed_pair import Pair, random_keys
+
+from graphlode.control import Control
+from graphlode.cuda.graph import packed
+from graphlode.errors import InputError
+from graphlode.packed import Change, Pairs, keys_of
+from graphlode.reference.graph import packed as reference
+from kernel_bench import Bench
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("both", [False, True], ids=["one way", "both ways"])
+def test_pairs_are_made_into_keys_on_the_device(bench: Bench, dtype: Any, both: bool) -> None:
+    rng, pair = np.random.default_rng(20), Pair(bench, 100, weighted=True)
+    for size, resident in ((40, False), (40, True), (1500, False), (4000, True), (9000, False)):
+        rows, neighbors = rng.integers(0, 100, (2, size)).astype(dtype)
+        weights = rng.random(size)
+        for deletes in (None, rng.random(size) < 0.5, True):
+            given = [pair.bench.do(partial(bench.device.asarray, x)) if resident else x for x in (rows, neighbors)]
+            pairs = Pairs(*given, size, 100, both, resident)
+            order = np.stack([keys_of(rows, neighbors), keys_of(neighbors, rows)], 1)[:, : 1 + both].ravel()
+            kept = np.repeat(rows != neighbors, 1 + both)
+            gone = np.repeat(
+                np.broadcast_to(np.asarray(deletes is True if deletes is None else deletes), size), 1 + both
+            )
+            values = np.repeat(weights, 1 + both)
+            plan = reference.prepare(
+                None, pair.expected, order[kept], gone[kept], values[kept], path="in place", control=Control()
+            )
+            wanted = reference.commit(None, plan)
+            work = partial(packed.apply, bench.device, pair.state, pairs, deletes, weights)
+            change = bench.do(partial(work, path="in place", control=Control()))
+            found = (change.inserted, change.deleted, change.changed, change.self_loops)
+            assert found == (wanted.inserted, wanted.deleted, wanted.changed, int((~kept).sum()))
+            pair.check()
+
+
+@pytest.mark.parametrize("size", [50, 3000])
+def test_pairs_outside_of_the_shard_leave_no_trace(bench: Bench, size: int) -> None:
+    rng, pair = np.random.default_rng(21), Pair(bench, 100)
+    pair.apply(random_keys(rng, 9000, 100))
+    for wrong in (-1, 100, 2**31 - 1):
+        rows = rng.integers(0, 100, size).astype(np.int32)
+        neighbors = rng.integers(0, 100, size).astype(np.int32)
+        neighbors[size // 3] = wrong
+        for path in ("in place", "merge"):
+            with pytest.raises(InputError, match="100 rows"):
+                pairs = Pairs(rows, neighbors, size, 100)
+                work = partial(packed.apply, bench.device, pair.state, pairs, None, None)
+                bench.do(partial(work, path=path, control=Control()))
+            pair.check()
+    pair.apply(random_keys(rng, 500, 100))
+
+
+def test_an_attempt_writes_what_stays_in_its_pages_and_plans_the_rest(bench: Bench) -> None:
+    rng, pair = np.random.default_rng(22), Pair(bench, 400)
+    pair.apply(random_keys(rng, 60_000, 400), path="merge")
+    pair.apply(random_keys(rng, 10, 400))  # from now on there are buffers
+    finished = 0
+    for size in (1, 100, 2000, 3000, 900, 900, 900, 900):
+        keys = keys_of(rng.integers(0, 400, size), rng.integers(0, 400, size))
+        if size == 900:
+            keys = keys_of(np.full(size, 7), rng.integers(1000, 2**31, size))
+        expected = reference.prepare(None, pair.expected, keys, None, None, path="in place", control=Control())
+        wanted = reference.commit(None, expected)
+        found = bench.do(partial(packed.attempt, bench.device, pair.state, keys, None, None))
+        if not isinstance(found, Change):
+            finished += 1
+            found = bench.do(partial(packed.finish, bench.device, found, control=Control()))
+        assert found.inserted == wanted.inserted
+        pair.check()
+    assert 0 < finished < 8
+    version = pair.fork()
+    assert bench.do(partial(packed.attempt, bench.device, pair.state, keys[:5], None, None)) is None
+    del version
+
+
+def test_batches_of_many_tiles_are_sorted(bench: Bench) -> None:
+    rng, pair = np.random.default_rng(23), Pair(bench, 70_000)
+    keys = keys_of(rng.integers(0, 70_000, 30_000), rng.integers(0, 70_000, 30_000))
+    keys[20_000:] = keys[:10_000]
+    change = pair.apply(keys, np.arange(30_000) % 3 == 0, path="merge")
+    assert change.inserted > 10_000
+    pair.apply(rng.permutation(keys), np.arange(30_000) % 2 == 0)
+
+
+def test_a_merge_that_changes_little_takes_no_more_memory_than_it_needs(bench: Bench) -> None:
+    rng, pair = np.random.default_rng(24), Pair(bench, 3000)
+    keys = np.unique(keys_of(rng.integers(0, 3000, 400_000), rng.integers(0, 3000, 400_000)))
+    pair.apply(keys, path="merge")
+    before = pair.ask(packed.nbytes)
+    for gone in (False, True):  # all are there; then all go but a few
+        deletes = np.full(keys.size, gone)
+        deletes[::50] = False
+        pair.apply(keys, deletes, path="merge")
+        assert pair.ask(packed.nbytes) < (1.2 if not gone else 0.9) * before
+    pair.apply(keys[:1], path="merge")
+    assert int((pair.state.pool.references > 0).sum()) == pair.statistics["pages"]
