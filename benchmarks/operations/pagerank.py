@@ -6,12 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 
 import graphlode as gl
 from benchmarks.case import Case
 from benchmarks.contest import Contender, Contest
-from benchmarks.peers.scipy import power_iteration
+from benchmarks.peers.scipy import iterate, power_iteration
 from benchmarks.setting import Setting
+from graphlode.analytics.pagerank import Layout
 
 DAMPING = 0.85
 MOVED = 1e-8
@@ -21,6 +23,8 @@ _TOP = 10
 
 
 def contest(case: Case, setting: Setting) -> Contest:
+    if "iterations" in case.options:
+        return _of_iterations(case, setting)
     given = setting.input(case)
     graph = given.graph
     tol = MOVED / graph.num_vertices
@@ -40,6 +44,33 @@ def contest(case: Case, setting: Setting) -> Contest:
         values = power_iteration(graph.to_scipy(), DAMPING, MOVED)
         return Contest(contenders, _answer(values), "scipy, in this run")
     return Contest(contenders, case.expected, "recorded")
+
+
+def _of_iterations(case: Case, setting: Setting) -> Contest:
+    """So many iterations on tiles, on rows, and by SciPy's product; "end_to_end" builds the tiles inside the time."""
+    graph, iterations = setting.input(case).graph, int(case.options["iterations"])
+    matrix = graph.to_scipy().astype(float)
+
+    def rank(devices: str, layout: Layout = "tiles") -> Any:
+        return gl.pagerank(graph, DAMPING, tol=0, max_iter=iterations, layout=layout, devices=devices)
+
+    def answer(result: Any) -> dict[str, Any]:
+        return _answer(result.values)
+
+    fields = {"answer": answer, "setup": graph.held.clear if case.what == "end_to_end" else None}
+    contenders = [
+        setting.ours(methods={"tiles": lambda: rank(setting.devices)}, **fields),
+        Contender("rows", gl.__version__, "the same", {"rows": lambda: rank(setting.devices, "rows")}, answer=answer),
+        *setting.other_devices(case, rank, **fields),
+        Contender(
+            "scipy",
+            scipy.__version__,
+            "serial library",
+            {"matrix times vector": lambda: iterate(matrix, DAMPING, iterations)},
+            answer=_answer,
+        ),
+    ]
+    return Contest(contenders, _answer(iterate(matrix, DAMPING, iterations)), "scipy, in this run")
 
 
 def _answer(values: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.inputs import Input
 from benchmarks.peers.peer import Builder, Methods, Peer
+from graphlode.types import AnyArray
 
 
 class Graphblas(Peer):
@@ -36,6 +37,34 @@ class Graphblas(Peer):
             "sorted by degree, C<L> = L * L'": lambda: _count(_sorted_by_degree(matrix), transpose=True),
             "C<L> = L * L'": lambda: _count(matrix, transpose=True),
         }
+
+    def shortest_paths(self, given: Input, weights: AnyArray, source: int) -> Methods:
+        u, v = given.simple.astype(np.uint64).T
+        ends = (np.concatenate([u, v]), np.concatenate([v, u]))
+        n = given.num_vertices
+        matrix = gb.Matrix.from_coo(*ends, np.concatenate([weights, weights]), nrows=n, ncols=n)
+        matrix.wait()
+
+        def run() -> Any:
+            distances = _distances(matrix, source)
+            return lambda: distances.to_dense(fill_value=np.inf)
+
+        return {"products of those who came nearer, over (min, +)": run}
+
+
+def _distances(matrix: Any, source: int) -> Any:
+    distances = gb.Vector(gb.dtypes.FP64, matrix.nrows)
+    distances[source] = 0.0
+    nearer = distances.dup()
+    while nearer.nvals:
+        offered = gb.semiring.min_plus(nearer @ matrix).new()
+        lower = gb.binary.lt(offered & distances).new()
+        nearer = gb.Vector(gb.dtypes.FP64, matrix.nrows)
+        nearer(~distances.S) << offered
+        nearer(lower.V) << offered
+        distances(gb.binary.min) << nearer
+    distances.wait()
+    return distances
 
 
 def _matrix(rows: Any, columns: Any, n: int) -> Any:

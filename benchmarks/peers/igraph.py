@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks.inputs import Input
 from benchmarks.peers.peer import Builder, Methods, Peer
+from graphlode.types import AnyArray
 
 
 class Igraph(Peer):
@@ -53,6 +54,16 @@ class Igraph(Peer):
             return lambda: _levels(given.num_vertices, order, starts)
 
         return {"bfs": run}
+
+    def shortest_paths(self, given: Input, weights: AnyArray, source: int) -> Methods:
+        graph = _graph(given)
+        graph.es["weight"] = weights.tolist()
+
+        def run() -> Any:
+            distances = graph.distances(source, weights="weight")[0]
+            return lambda: distances
+
+        return {"distances": run}
 
     def components(self, given: Input) -> Methods:
         graph = _graph(given)

@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks.inputs import Input
 from benchmarks.peers.peer import Builder, Methods, Peer
+from graphlode.types import AnyArray
 
 
 class Networkit(Peer):
@@ -74,6 +75,18 @@ class Networkit(Peer):
 
         return {"BFS(storePaths=False)": run}
 
+    def shortest_paths(self, given: Input, weights: AnyArray, source: int) -> Methods:
+        ends = given.simple.astype(np.uint64)
+        graph = nk.GraphFromCoo(
+            (weights, (ends[:, 0].copy(), ends[:, 1].copy())), n=given.num_vertices, weighted=True, directed=False
+        )
+
+        def run() -> Any:
+            search = nk.distance.Dijkstra(graph, source, storePaths=False).run()
+            return lambda: _distances(search.getDistances())
+
+        return {"Dijkstra(storePaths=False)": run}
+
     def components(self, given: Input) -> Methods:
         graph = _graph(given)
 
@@ -101,6 +114,12 @@ def _levels(distances: Any) -> Any:
     """Whoever is not reached has the largest double."""
     steps = np.asarray(distances)
     return np.where(steps < steps.size, steps, -1).astype(np.int64)
+
+
+def _distances(found: Any) -> Any:
+    """The same for sums of lengths."""
+    distances = np.asarray(found)
+    return np.where(distances < np.finfo(np.float64).max, distances, np.inf)
 
 
 def _graph(given: Input) -> Any:

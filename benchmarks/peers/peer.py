@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.inputs import Input
+from graphlode.types import AnyArray
 
 Methods = dict[str, Callable[[], Any]]
 
@@ -42,6 +43,11 @@ class Peer:
     def bfs(self, given: Input, source: int) -> Methods:
         """Ways to the levels of a breadth-first search; each returns a function that reads them, which is not timed."""
         raise NotImplementedError(f"{self.name} has no breadth-first search")
+
+    def shortest_paths(self, given: Input, weights: AnyArray, source: int) -> Methods:
+        """Ways to distances along edges with these lengths, in the order of `given.simple`; each returns a function that
+        reads them, which is not timed."""
+        raise NotImplementedError(f"{self.name} has no shortest paths")
 
     def components(self, given: Input) -> Methods:
         """Ways to the component of each vertex; each returns a function that reads them, which is not timed."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from scipy.sparse import csgraph
 
 from benchmarks.inputs import Input
 from benchmarks.peers.peer import Builder, Methods, Peer
+from graphlode.types import AnyArray
 
 _WEDGES_AT_ONCE = 1 << 26  # entries of a product that are held at a time
 
@@ -53,6 +56,15 @@ class Scipy(Peer):
 
         return {"csgraph.breadth_first_order": run}
 
+    def shortest_paths(self, given: Input, weights: AnyArray, source: int) -> Methods:
+        matrix = weighted_rows(given, weights)
+
+        def run() -> Any:
+            distances = csgraph.dijkstra(matrix, indices=source)
+            return lambda: distances
+
+        return {"csgraph.dijkstra": run}
+
     def components(self, given: Input) -> Methods:
         matrix = given.graph.to_scipy()
 
@@ -77,6 +89,14 @@ def levels_from(matrix: Any, source: int) -> Any:
     return _levels(*csgraph.breadth_first_order(matrix, source))
 
 
+def weighted_rows(given: Input, weights: AnyArray) -> Any:
+    """The matrix with the length of each edge in both directions."""
+    u, v = given.simple.T
+    shape = (given.num_vertices, given.num_vertices)
+    ends = (np.concatenate([u, v]), np.concatenate([v, u]))
+    return sparse.coo_array((np.concatenate([weights, weights]), ends), shape=shape).tocsr()
+
+
 def _levels(order: Any, before: Any) -> Any:
     levels = np.full(before.size, -1, np.int64)
     levels[order[0]] = 0
@@ -92,17 +112,25 @@ def component_labels(matrix: Any) -> Any:
 
 def power_iteration(matrix: Any, damping: float, moved: float) -> Any:
     """PageRank of a symmetric matrix, until an iteration moves less than `moved`."""
+    steps = pairwise(_iterations(matrix, damping))
+    return next(after for before, after in steps if np.abs(after - before).sum() < moved)
+
+
+def iterate(matrix: Any, damping: float, iterations: int) -> Any:
+    """The same after so many iterations."""
+    return next(islice(_iterations(matrix, damping), iterations, None))
+
+
+def _iterations(matrix: Any, damping: float) -> Iterator[Any]:
+    """The values before the first iteration and after each."""
     n = matrix.shape[0]
     degrees = np.diff(matrix.indptr)
     share = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
     values = np.full(n, 1.0 / n)
     while True:
+        yield values
         stuck = values[degrees == 0].sum()
-        after = damping * (matrix @ (values * share) + stuck / n) + (1 - damping) / n
-        change = np.abs(after - values).sum()
-        values = after
-        if change < moved:
-            return values
+        values = damping * (matrix @ (values * share) + stuck / n) + (1 - damping) / n
 
 
 def count_triangles(matrix: Any) -> int:

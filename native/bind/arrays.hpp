@@ -53,8 +53,13 @@ void bind_graph(nb::module_& m);
 void bind_packed(nb::module_& m);
 void bind_analytics(nb::module_& m);
 void bind_analytics_walks(nb::module_& m);
+void bind_analytics_paths(nb::module_& m);
 void bind_mining(nb::module_& m);
 void bind_mining_lists(nb::module_& m);
 void bind_mining_maximal(nb::module_& m);
+void bind_motifs(nb::module_& m);
+void bind_mining_motif_parts(nb::module_& m);
+void bind_locality(nb::module_& m);
+void bind_tiles(nb::module_& m);
 
 }  // namespace graphlode::bind

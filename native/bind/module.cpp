@@ -42,7 +42,12 @@ NB_MODULE(_native, m) {
   bind::bind_packed(m);
   bind::bind_analytics(m);
   bind::bind_analytics_walks(m);
+  bind::bind_analytics_paths(m);
   bind::bind_mining(m);
   bind::bind_mining_lists(m);
   bind::bind_mining_maximal(m);
+  bind::bind_motifs(m);
+  bind::bind_mining_motif_parts(m);
+  bind::bind_locality(m);
+  bind::bind_tiles(m);
 }

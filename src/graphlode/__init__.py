@@ -9,11 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphlode import errors, generate, measure
+    from graphlode import errors, generate, locality, measure
     from graphlode.analytics.bfs import Bfs, bfs
+    from graphlode.analytics.clustering import Clustering, clustering
     from graphlode.analytics.components import Components, connected_components
     from graphlode.analytics.cores import CoreNumbers, core_numbers
+    from graphlode.analytics.label_propagation import Communities, label_propagation
     from graphlode.analytics.pagerank import PageRank, pagerank
+    from graphlode.analytics.shortest_paths import ShortestPaths, shortest_paths
     from graphlode.analytics.triangles import TriangleCount, count_triangles
     from graphlode.config import configure, settings
     from graphlode.datasets import dataset, dataset_names
@@ -41,6 +44,12 @@ if TYPE_CHECKING:
     from graphlode.mining.clique_lists import list_cliques
     from graphlode.mining.cliques import CliqueCount, count_cliques
     from graphlode.mining.maximal_cliques import MaxClique, list_maximal_cliques, max_clique
+    from graphlode.mining.motif_counts import MotifCounts
+    from graphlode.mining.motif_estimates import MotifEstimates, estimate_motifs
+    from graphlode.mining.motif_profile import MotifProfile, motif_profile
+    from graphlode.mining.motifs import count_motifs
+    from graphlode.mining.orbit_counts import OrbitCounts
+    from graphlode.mining.orbits import count_orbits
 
 __version__ = "0.1.0"
 __all__ = [
@@ -49,6 +58,8 @@ __all__ = [
     "BatchResult",
     "Bfs",
     "CliqueCount",
+    "Clustering",
+    "Communities",
     "Components",
     "CoreNumbers",
     "DynamicGraph",
@@ -58,17 +69,25 @@ __all__ = [
     "GraphlodeError",
     "InputError",
     "MaxClique",
+    "MotifCounts",
+    "MotifEstimates",
+    "MotifProfile",
+    "OrbitCounts",
     "PageRank",
+    "ShortestPaths",
     "Snapshot",
     "TriangleCount",
     "barabasi_albert",
     "bfs",
+    "clustering",
     "complete",
     "configure",
     "connected_components",
     "core_numbers",
     "count_all_cliques",
     "count_cliques",
+    "count_motifs",
+    "count_orbits",
     "count_triangles",
     "cycle",
     "dataset",
@@ -76,6 +95,7 @@ __all__ = [
     "erdos_renyi",
     "errors",
     "estimate",
+    "estimate_motifs",
     "from_csr",
     "from_edges",
     "from_networkx",
@@ -83,10 +103,13 @@ __all__ = [
     "generate",
     "grid",
     "kronecker",
+    "label_propagation",
     "list_cliques",
     "list_maximal_cliques",
+    "locality",
     "max_clique",
     "measure",
+    "motif_profile",
     "pagerank",
     "path",
     "planted_clique",
@@ -94,6 +117,7 @@ __all__ = [
     "read_edges",
     "rmat",
     "settings",
+    "shortest_paths",
     "star",
     "write",
 ]
@@ -101,9 +125,12 @@ __all__ = [
 # Where each name lives; a name that is not here is a subpackage. A test compares this with the imports above.
 _HOMES = {
     "analytics.bfs": ("Bfs", "bfs"),
+    "analytics.clustering": ("Clustering", "clustering"),
     "analytics.components": ("Components", "connected_components"),
     "analytics.cores": ("CoreNumbers", "core_numbers"),
+    "analytics.label_propagation": ("Communities", "label_propagation"),
     "analytics.pagerank": ("PageRank", "pagerank"),
+    "analytics.shortest_paths": ("ShortestPaths", "shortest_paths"),
     "analytics.triangles": ("TriangleCount", "count_triangles"),
     "config": ("configure", "settings"),
     "datasets": ("dataset", "dataset_names"),
@@ -124,6 +151,12 @@ _HOMES = {
     "mining.clique_lists": ("list_cliques",),
     "mining.cliques": ("CliqueCount", "count_cliques"),
     "mining.maximal_cliques": ("MaxClique", "list_maximal_cliques", "max_clique"),
+    "mining.motif_counts": ("MotifCounts",),
+    "mining.motif_estimates": ("MotifEstimates", "estimate_motifs"),
+    "mining.motif_profile": ("MotifProfile", "motif_profile"),
+    "mining.motifs": ("count_motifs",),
+    "mining.orbit_counts": ("OrbitCounts",),
+    "mining.orbits": ("count_orbits",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

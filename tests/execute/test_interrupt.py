@@ -64,6 +64,10 @@ WORK |= {
     "all-cliques-huge": ("graph = complete(3000)", "gl.count_all_cliques(graph, devices='cpu')", "'cpu'"),
     "max-clique": (DENSE, "gl.max_clique(graph, devices='cpu')", "'cpu'"),
     "clique-lists": (DENSE, "sum(map(len, gl.list_cliques(graph, 12, devices='cpu')))", "'cpu'"),
+    "motifs": (DENSE, "gl.count_motifs(graph, devices='cpu')", "'cpu'"),
+    "orbits": (DENSE, "gl.count_orbits(graph, edges=True, devices='cpu')", "'cpu'"),
+    "motif-profile": (DENSE, "gl.motif_profile(graph, 3, samples=1000, swaps=1000, devices='cpu')", "'cpu'"),
+    "motif-estimates": (DENSE, "gl.estimate_motifs(graph, samples=10**7)", "'cpu'"),
     "maximal-cliques": (DENSE, "sum(map(len, gl.list_maximal_cliques(graph, devices='cpu')))", "'cpu'"),
 }
 

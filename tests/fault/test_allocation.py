@@ -16,6 +16,7 @@ import pytest
 import graphlode as gl
 from graphlode.cpu import _native
 from graphlode.graph.views import Oriented
+from graphlode.mining.motif_profile import rewired
 
 RNG = np.random.default_rng(11)
 DENSE = RNG.integers(0, 500, (2, 4000))
@@ -56,6 +57,11 @@ def crowded(graph: gl.Graph) -> gl.Graph:
     return gl.from_edges(*CROWDED)
 
 
+def sparse(graph: gl.Graph) -> gl.Graph:
+    """A graph of fewer edges, without views."""
+    return gl.from_edges(*DENSE[:, :1200])
+
+
 def directed(graph: gl.Graph) -> gl.Graph:
     """The same rows as those of a directed graph, without views."""
     return gl.Graph(*graph.csr, directed=True)
@@ -76,6 +82,10 @@ CASES: dict[str, Callable[[gl.Graph], Any]] = {
     "cores": lambda graph: gl.core_numbers(graph, devices="cpu").order.tolist(),
     "bfs": lambda graph: gl.bfs(graph, 7, devices="cpu").parents.tolist(),
     "components": lambda graph: gl.connected_components(graph, devices="cpu").labels.tolist(),
+    "shortest-paths": lambda graph: gl.shortest_paths(
+        gl.Graph(*graph.csr, directed=False, weights=WEIGHTS[: graph.num_edges]), 7, devices="cpu"
+    ).parents.tolist(),
+    "label-propagation": lambda graph: gl.label_propagation(graph, max_iter=3, devices="cpu").labels.tolist(),
     "pagerank": lambda graph: gl.pagerank(graph, devices="cpu").values.tolist(),
     "pagerank-directed": lambda graph: gl.pagerank(directed(graph), devices="cpu").values.tolist(),
     "cliques-auto": cliques("auto", None),
@@ -92,6 +102,10 @@ CASES: dict[str, Callable[[gl.Graph], Any]] = {
         clique.tolist() for clique in gl.list_maximal_cliques(crowded(graph), min_size=5, devices="cpu")
     ),
     "max-clique": lambda graph: gl.max_clique(crowded(graph), devices="cpu").size,
+    "motifs": lambda graph: gl.count_motifs(crowded(graph), devices="cpu").counts,
+    "orbits": lambda graph: gl.count_orbits(sparse(graph), devices="cpu").values.tolist(),
+    "orbits-of-edges": lambda graph: gl.count_orbits(sparse(graph), edges=True, devices="cpu").values.tolist(),
+    "rewiring": lambda graph: [g.edges().tolist() for g in rewired(graph, samples=2, swaps=3, seed=1)],
 }
 
 

@@ -12,13 +12,14 @@ import pytest
 
 from graphlode.cuda.compiler import kernel_sources
 from graphlode.execute.operation import BACKENDS, operations
-from graphlode.graph.views import Oriented, Roots, Transposed
+from graphlode.graph.views import Oriented, Roots, Transposed, Weighted
+from graphlode.mining.supports import Supported
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "graphlode"
 OPERATIONS = operations()
 NAMES = sorted(OPERATIONS)
-VIEWS = [Oriented.name, Roots.name, Transposed.name]
+VIEWS = [Oriented.name, Roots.name, Supported.name, Transposed.name, Weighted.name]
 
 
 def backends(name: str) -> tuple[str, ...]:

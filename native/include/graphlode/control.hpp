@@ -25,11 +25,18 @@ class control {
     if (stop_requested()) throw cancelled();
   }
   void advance(std::int64_t units) const noexcept {
-    if (words_) std::atomic_ref(words_[1]).fetch_add(units, std::memory_order_relaxed);
+    if (words_ && counts_) std::atomic_ref(words_[1]).fetch_add(units, std::memory_order_relaxed);
+  }
+  // For a step on the way, whose units are not those of the caller: stops as this one does and counts nothing.
+  control without_progress() const noexcept {
+    auto quiet = *this;
+    quiet.counts_ = false;
+    return quiet;
   }
 
  private:
   std::int64_t* words_ = nullptr;
+  bool counts_ = true;
 };
 
 }  // namespace graphlode

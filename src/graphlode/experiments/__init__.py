@@ -21,6 +21,10 @@ EXPERIMENTS = {
     "store-scaling": "store_scaling",
     "store-shares": "store_shares",
     "store-batch": "store_batch",
+    "locality-iterations": "locality_iterations",
+    "locality-graphs": "locality_graphs",
+    "locality-skip": "locality_skip",
+    "locality-walltime": "locality_walltime",
 }
 
 

@@ -1,10 +1,14 @@
-"""Measuring: timers that keep all samples, peak memory, and the environment a number belongs to."""
+"""Measuring: timers that keep all samples, peak memory, simulated caches, and the environment a number belongs to."""
 
+from graphlode.measure.caches import PAPER_LEVELS, CacheLevel, CacheSimulation, simulate_caches
 from graphlode.measure.environment import Commit, Environment, commit_of, environment
 from graphlode.measure.memory import PeakMemory
 from graphlode.measure.timing import Samples, Timer, Work, sample, sample_in_turn
 
 __all__ = [
+    "PAPER_LEVELS",
+    "CacheLevel",
+    "CacheSimulation",
     "Commit",
     "Environment",
     "PeakMemory",
@@ -15,4 +19,5 @@ __all__ = [
     "environment",
     "sample",
     "sample_in_turn",
+    "simulate_caches",
 ]

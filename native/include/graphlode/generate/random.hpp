@@ -19,7 +19,7 @@ constexpr std::uint64_t mix(std::uint64_t x) noexcept {
 }
 
 // One number for each use of random words, so that no two uses see the same ones.
-enum class purpose : std::uint64_t { words, rmat, labels, pairs, attachment };
+enum class purpose : std::uint64_t { words, rmat, labels, pairs, attachment, rewiring };
 
 class stream {
  public:

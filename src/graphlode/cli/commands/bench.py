@@ -32,6 +32,10 @@ Experiment = Literal[
     "store-scaling",
     "store-shares",
     "store-batch",
+    "locality-iterations",
+    "locality-graphs",
+    "locality-skip",
+    "locality-walltime",
 ]
 _GRAPHS = ["jazz", "email-Eu-core"]
 
@@ -55,7 +59,7 @@ def bench(
             "-k",
             "--sizes",
             metavar="SIZES",
-            help="What is varied, such as 4-8 or 5,7: sizes of cliques or batches, slides, instances, shares.",
+            help="What is varied, such as 4-8 or 5,7: sizes of cliques or batches, slides, instances, shares, lanes.",
             show_default="as the experiment needs",
         ),
     ] = None,
@@ -77,7 +81,7 @@ def bench(
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment about clique counting or about the store; docs/experiments.md tells what each one asks."""
+    """Run an experiment about clique counting, the store or the order of edges; docs/experiments.md tells what each one asks."""
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: this is a file, but results go to a folder")
     if redraw is not None:

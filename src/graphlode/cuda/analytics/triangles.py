@@ -38,6 +38,19 @@ def launch(
     by: Literal["vertex", "edge"] | None,
 ) -> dict[str, Any]:
     """Triangles whose lowest corner is in the tasks' rows of an oriented view: their number, and counts by rank or entry."""
+    total, counts = count(device, view, tasks, control=control, by=by)
+    return {"total": total, "counts": None if by is None else device.get(counts)}
+
+
+def count(
+    device: KernelDevice,
+    view: Mapping[str, Any],
+    tasks: Iterator[Task],
+    *,
+    control: Control,
+    by: Literal["vertex", "edge"] | None,
+) -> tuple[int, Any]:
+    """As `launch`, with the counts on the device."""
     offsets, neighbors = view["offsets"], view["neighbors"]
     num_rows, num_entries = len(offsets) - 1, len(neighbors)
     kernels = device.load(
@@ -53,7 +66,7 @@ def launch(
             control.check()
             total += _count(device, kernels, view, piece, parts, counts)
             control.advance(piece.end - piece.begin)
-    return {"total": total, "counts": None if by is None else device.get(counts)}
+    return total, counts
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], *, by: Literal["vertex", "edge"] | None) -> int:

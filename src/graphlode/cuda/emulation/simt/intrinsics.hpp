@@ -198,6 +198,8 @@ inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }
+inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
+inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
 template <class T>
 T __ldg(const T* pointer) {
   return *pointer;

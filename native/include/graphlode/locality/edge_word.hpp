@@ -1,0 +1,30 @@
+// edge_word.hpp - one edge of a list in one word, so that lists are sorted by comparing words.
+//
+// The end that the list is ordered by is the upper half, the other end the lower half. Vertices are below 2^31: words
+// are never negative, and edges with the same key are ordered by their other end.
+#pragma once
+#include <cstdint>
+
+namespace graphlode::locality {
+
+using edge_word = std::int64_t;
+
+enum class sort_key { source, destination };
+
+template <sort_key Key>
+constexpr std::int64_t source_of(edge_word word) noexcept {
+  return Key == sort_key::source ? word >> 32 : word & 0xffffffff;
+}
+template <sort_key Key>
+constexpr std::int64_t destination_of(edge_word word) noexcept {
+  return Key == sort_key::source ? word & 0xffffffff : word >> 32;
+}
+
+// Calls work with the key as a template argument, so that inner loops do not ask for it.
+template <class Work>
+auto with_key(sort_key key, Work&& work) {
+  return key == sort_key::source ? work.template operator()<sort_key::source>()
+                                 : work.template operator()<sort_key::destination>();
+}
+
+}  // namespace graphlode::locality

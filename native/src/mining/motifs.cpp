@@ -1,0 +1,67 @@
+// motifs.cpp - all sums of a range of rows: which passes give which, and what is kept between ranges.
+//
+// All rows at once leave more freedom than some of them: 4-cycles may then be counted at their highest vertex instead
+// of at pairs, and hubs left out of the walks; what is added to which row makes no difference.
+#include "graphlode/mining/motifs.hpp"
+
+#include <optional>
+
+#include "motif_passes.hpp"
+
+namespace graphlode::mining::motifs {
+
+struct motif_counter::tables {
+  supported_view view;
+  int size;
+  std::optional<motif_graph> graph;
+  std::optional<hub_classes> hubs;
+  std::optional<neighborhoods> around;
+
+  motif_sums count(row_range rows, int threads, const control& ctl) {
+    const auto quiet = ctl.without_progress();  // the last pass tells the progress: it takes longest
+    const auto all = rows.begin == 0 && rows.end == view.num_vertices;
+    auto sums = sum_small(view, rows, threads, quiet);
+    if (size == 3) {
+      ctl.advance(rows.end - rows.begin);
+      return sums;
+    }
+    if (!graph) graph.emplace(view, threads, quiet);
+    sums.add(sum_degrees(*graph, rows, threads, quiet));
+    if (all && size == 4) {
+      sums[sum::cliques4] = 4 * count_cliques_of(view, rows, 4, threads, quiet);
+      sums.add(sum_cycles(*graph, rows, {false, true}, threads, ctl));
+      return sums;
+    }
+    if (size == 5) {
+      sums[sum::cliques5] = count_cliques_of(view, rows, 5, threads, quiet);
+      sums.add(sum_cycles(*graph, rows, {true, all}, threads, quiet));
+    }
+    find_neighborhoods(all, threads, quiet);
+    if (!hubs->none()) sums.add(sum_hubs(*graph, *hubs, threads, quiet));
+    sums.add(sum_pairs(*graph, *around, *hubs, rows, !all, threads, ctl));
+    return sums;
+  }
+
+  // Hubs are left out only if all rows are counted at once, which then was the only call.
+  void find_neighborhoods(bool all, int threads, const control& ctl) {
+    if (around && hubs->none()) return;
+    hubs.reset();
+    around.reset();
+    if (all)
+      hubs.emplace(*graph, threads, ctl);
+    else
+      hubs.emplace();
+    around.emplace(*graph, hubs->first(*graph), threads, ctl);
+  }
+};
+
+motif_counter::motif_counter(const supported_view& graph, int size) : tables_(new tables{graph, size, {}, {}, {}}) {}
+motif_counter::~motif_counter() = default;
+
+motif_sums motif_counter::count(std::int64_t begin, std::int64_t end, int threads, const control& ctl) {
+  auto sums = tables_->count({begin, end}, threads, ctl);
+  for (auto i = static_cast<std::size_t>(num_sums(tables_->size)); i < sums.values.size(); ++i) sums.values[i] = 0;
+  return sums;
+}
+
+}  // namespace graphlode::mining::motifs

@@ -1,0 +1,142 @@
+"""`graphlode motifs`: how often each small pattern occurs, at each vertex, and beside random graphs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from graphlode.cli.load import load
+from graphlode.cli.numbers import count
+from graphlode.cli.options import AsJson, Device, Directed, File, Format, Threads, devices_of, threads_set
+from graphlode.cli.output import check_folder, check_out, write_json, write_table
+from graphlode.cli.progress import progress_bar
+from graphlode.errors import InputError
+from graphlode.mining.motif_counts import MotifCounts
+from graphlode.mining.motif_profile import MotifProfile, motif_profile
+from graphlode.mining.motifs import Method, count_motifs
+from graphlode.mining.orbits import count_orbits
+
+Size = Annotated[int, typer.Option("--size", min=3, max=5, help="Patterns of up to so many vertices.")]
+AllCopies = Annotated[
+    bool, typer.Option("--non-induced", help="Show all copies, also those with further edges among their vertices.")
+]
+Orbits = Annotated[
+    Path | None,
+    typer.Option(
+        "--orbits", metavar="FILE", help="Write the orbits of each vertex there (.csv, .tsv, .npz or .parquet)."
+    ),
+]
+OrbitsOf = Annotated[Literal["vertices", "edges"], typer.Option("--orbits-of", help="What --orbits counts at.")]
+Null = Annotated[
+    int | None,
+    typer.Option("--null", metavar="SAMPLES", min=2, help="Compare with so many random graphs of the same degrees."),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Of the random graphs.")]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Draw the counts, or z-scores (.png, .svg or .pdf).")
+]
+How = Annotated[Method, typer.Option("--method", help="How to count.")]
+
+
+def motifs(
+    file: File,
+    size: Size = 5,
+    non_induced: AllCopies = False,
+    orbits: Orbits = None,
+    orbits_of: OrbitsOf = "vertices",
+    null: Null = None,
+    seed: Seed = 0,
+    plot: Plot = None,
+    method: How = "auto",
+    device: Device = None,
+    directed: Directed = None,
+    format: Format = None,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count every connected pattern of 3 to 5 vertices exactly."""
+    if orbits is not None and size < 4:
+        raise InputError("--orbits needs --size 4 or 5")
+    check_out(orbits)
+    if plot is not None:
+        from graphlode.cli.plots import check_plot
+
+        check_folder(plot)
+        check_plot(plot)
+    devices = devices_of(device)
+    induced = not non_induced
+    profile = None
+    with threads_set(threads):
+        loaded = load(file, format=format, directed=directed, quiet=as_json)
+        with progress_bar("counting motifs", quiet=as_json) as progress:
+            found = count_motifs(
+                loaded.graph, _size(size), induced=induced, method=method, devices=devices, progress=progress
+            )
+        if orbits is not None:
+            with progress_bar("counting orbits", quiet=as_json) as progress:
+                counted = count_orbits(
+                    loaded.graph,
+                    5 if size == 5 else 4,
+                    edges=orbits_of == "edges",
+                    induced=induced,
+                    devices=devices,
+                    progress=progress,
+                )
+            write_table(orbits, counted.to_columns())
+        if null is not None:
+            with progress_bar("counting in random graphs", quiet=as_json) as progress:
+                profile = motif_profile(
+                    loaded.graph,
+                    _size(size),
+                    samples=null,
+                    seed=seed,
+                    induced=induced,
+                    devices=devices,
+                    progress=progress,
+                )
+    document: dict[str, Any] = {"command": "motifs", "graph": loaded.facts(), **found.to_dict()}
+    if orbits is not None:
+        document["orbits"] = str(orbits)
+    if profile is not None:
+        document["null"] = profile.to_dict()
+    if plot is not None:
+        (found if profile is None else profile).plot().savefig(plot, dpi=150)
+        document["plot"] = str(plot)
+    if as_json:
+        write_json(document)
+    else:
+        _show(document, found, profile)
+
+
+def _size(size: int) -> Literal[3, 4, 5]:
+    return 3 if size == 3 else 4 if size == 4 else 5
+
+
+def _show(document: dict[str, Any], found: MotifCounts, profile: MotifProfile | None) -> None:
+    from graphlode.cli.screen import Screen, how
+
+    screen = Screen()
+    graph = document["graph"]
+    facts = [("vertices", count(graph["num_vertices"])), ("edges", count(graph["num_edges"]))]
+    facts += [(what, str(document[what])) for what in ("orbits", "plot") if what in document]
+    facts.append(("counted in", how(found.provenance)))
+    if profile is not None:
+        facts.append(("compared in", how(profile.provenance)))
+    screen.facts(graph["name"], facts)
+    columns = ["", "pattern", "induced" if found.counted == "induced" else "copies"]
+    lines = [[*names, count(number)] for *names, number in zip(found.ids, found.names, found.counts, strict=True)]
+    if profile is not None:
+        columns += ["random", "z-score", "p more", "p fewer"]
+        for line, values in zip(lines, _compared(profile), strict=True):
+            line += values
+    screen.listing("motifs", columns, lines, words=2)
+
+
+def _compared(profile: MotifProfile) -> list[list[str]]:
+    columns = (profile.null_mean, profile.z_scores, profile.p_more, profile.p_fewer)
+    return [
+        [f"{mean:,.4g}", f"{z:+.2f}", f"{more:.3g}", f"{fewer:.3g}"]
+        for mean, z, more, fewer in zip(*(column.tolist() for column in columns), strict=True)
+    ]

@@ -1,0 +1,23 @@
+"""Edge-centric PageRank on one thread of the CPU; see native/src/locality/edge_rank.cpp."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphlode.control import Control
+from graphlode.cpu import _native
+from graphlode.types import FloatArray, Int64Array
+
+
+class Ranker:
+    """The values of all vertices between iterations. `edges` may be reordered by an iteration, in place."""
+
+    def __init__(self, edges: Int64Array, out_degrees: Int64Array, *, by_destination: bool) -> None:
+        n = out_degrees.size
+        self.values: FloatArray = np.full(n, 1 / n if n else 0.0)
+        share = np.divide(1.0, out_degrees, out=np.zeros(n), where=out_degrees > 0)
+        self._native = _native.EdgeRanker(edges, by_destination, self.values, share, self.values * share, np.zeros(n))
+
+    def iterate(self, damping: float, *, lanes: int, level: int, control: Control) -> float:
+        """One iteration, with a pass of reordering unless `lanes` is 0; how far the values moved, all together."""
+        return self._native.iterate(damping, lanes, level, control.words)

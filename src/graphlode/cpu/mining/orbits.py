@@ -1,0 +1,38 @@
+"""Raw arrays of orbits on the CPU; see native/src/mining/orbits.cpp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from graphlode.control import Control
+from graphlode.cpu import _native
+from graphlode.cpu.device import CpuDevice
+from graphlode.cpu.mining import motifs
+from graphlode.types import AnyArray, Task
+
+
+def launch(
+    device: CpuDevice,
+    view: Mapping[str, AnyArray],
+    tasks: Iterator[Task],
+    *,
+    control: Control,
+    size: int,
+    edges: bool,
+) -> dict[str, AnyArray]:
+    """The arrays of `graphlode.mining.orbits`. All rows at once, whatever the tasks: the operation is not split."""
+    for _ in tasks:
+        pass
+    found: dict[str, AnyArray] = _native.mining_orbits(
+        view["offsets"], view["neighbors"], view["lower"], view["edges"], view["triangles"],
+        size, edges, device.threads, control.words,
+    )  # fmt: skip
+    return found
+
+
+def memory(device: CpuDevice, shape: Mapping[str, int], *, size: int, edges: bool) -> int:
+    """Bytes beside the view: the arrays, what counting motifs takes, and a number per thread and edge for 5-cycles."""
+    n, m = shape["num_vertices"], shape["num_edges"]
+    arrays = {(4, False): (1, 2), (4, True): (0, 5), (5, False): (25, 4), (5, True): (0, 31)}[size, edges]
+    threads = device.threads * (8 * m + 24 * n)
+    return 8 * (arrays[0] * n + arrays[1] * m) + threads + motifs.memory(device, shape, size=size, method="fused")

@@ -1,0 +1,81 @@
+"""Drives mining/motif_wedges.cu: sums over pairs of vertices that have common neighbors.
+
+Wedges are walked from their higher end, a task per vertex and, for vertices with many, per range of other ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphlode.control import Control
+from graphlode.cuda.compiler import KernelSource
+from graphlode.cuda.interface import KernelDevice, launch_shape
+from graphlode.cuda.mining.motif_graph import MotifGraph
+from graphlode.cuda.mining.motif_tasks import (
+    PAIR_WEDGES_PER_LAUNCH,
+    WARP_WORDS,
+    Tasks,
+    launches,
+    make_tasks,
+    wait_between,
+)
+from graphlode.types import Task
+
+SOURCE = KernelSource("mining/motif_wedges", ("motif_wedge_counts", "motif_range_cuts", "motif_wedges"))
+
+_CUTS_BYTES = 1 << 28
+
+
+def wedge_tasks(device: KernelDevice, graph: MotifGraph, task: Task, words: int) -> list[Tasks]:
+    """Task lists of the passes over pairs and over 5-cycles."""
+    rows = task.end - task.begin
+    keys, totals = [device.empty(rows, np.int64) for _ in range(2)], device.zeros(2, np.int64)
+    inputs = (graph.offsets, graph.neighbors, graph.firsts, graph.places, np.int32(task.begin), np.int32(task.end))
+    grid, block = launch_shape(device, 32 * rows)
+    device.load(SOURCE).launch("motif_wedge_counts", grid, block, (*inputs, *keys, totals))
+    return make_tasks(device, keys, totals, words)
+
+
+def count_pairs(
+    device: KernelDevice,
+    graph: MotifGraph,
+    tasks: Tasks,
+    words: int,
+    work: Any,
+    *,
+    with_third: bool,
+    control: Control,
+) -> None:
+    """Adds the sums over pairs; `with_third` also those that ask for common neighbors of three."""
+    vertices = graph.num_vertices - graph.first_vertex
+    num_ranges = max(1, -(-vertices // words))
+    span = max(1, -(-vertices // num_ranges))
+    cuts = _range_cuts(device, graph, tasks, num_ranges, span)
+    for shape in launches(device, tasks, words, PAIR_WEDGES_PER_LAUNCH):
+        control.check()
+        untabled, tabled = shape.num_untabled * num_ranges, shape.ranges[3] - shape.ranges[2]
+        items = untabled + tabled + -(-(shape.ranges[5] - shape.ranges[4]) * 32 // shape.threads)
+        arguments = (
+            *(*graph.arguments, graph.degrees, tasks.keys, *(np.int64(x) for x in shape.ranges)),
+            *(np.int32(x) for x in (graph.first_vertex, span, WARP_WORDS, with_third, len(cuts) > 1)),
+            cuts,
+            *(device.zeros(3, np.uint64), work),
+        )
+        kernels = device.load(SOURCE)
+        kernels.launch("motif_wedges", min(items, shape.blocks), shape.threads, arguments, 4 * shape.shared_words)
+        wait_between(device, tasks, PAIR_WEDGES_PER_LAUNCH)
+
+
+def _range_cuts(device: KernelDevice, graph: MotifGraph, tasks: Tasks, num_ranges: int, span: int) -> Any:
+    """By row, the place at which each range of vertices begins; if that is too much, kernels search instead."""
+    count = graph.num_vertices * (num_ranges + 1)
+    if num_ranges == 1 or tasks.cuts[-2] == tasks.cuts[-1] or 4 * count > _CUTS_BYTES:
+        return device.empty(1, np.int32)
+    cuts = device.empty(count, np.int32)
+    grid, block = launch_shape(device, count)
+    scalars = (np.int32(x) for x in (graph.num_vertices, graph.first_vertex, span, num_ranges))
+    inputs = (graph.offsets, graph.neighbors, *scalars)
+    device.load(SOURCE).launch("motif_range_cuts", grid, block, (*inputs, cuts))
+    return cuts

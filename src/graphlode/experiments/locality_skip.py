@@ -1,0 +1,89 @@
+"""Reordering in some iterations only: hits and misses of nine, of which every first, second or third one reorders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphlode.experiments.locality_lists import (
+    LOOK_RANDOM,
+    LOOK_SORTED,
+    RANDOM,
+    SORTED,
+    beside_random,
+    caches_text,
+    look_of,
+    panel_names,
+    progressive,
+    shuffled_ends,
+    simulated,
+    table_title,
+    variant_of,
+)
+from graphlode.experiments.plots import Look, legend, panels, say_nothing_there
+from graphlode.experiments.record import Record, Setting, Table, done, names_of
+from graphlode.experiments.subjects import Subject
+from graphlode.locality import EdgeOrder
+
+TITLE = "Reordering in some iterations only (simulated caches)"
+SIZES = (32, 64)  # lanes
+LEAST_SIZE = 2
+DIRECTED = True
+PASSES = 9
+SKIPS = {0: "always", 1: "every 2nd", 2: "every 3rd"}
+_LINES = {0: ("-", "o"), 1: ("--", "s"), 2: (":", "D")}
+
+
+def measure(subject: Subject, setting: Setting, record: Record) -> None:
+    ends = shuffled_ends(subject)
+    record.add(simulated(subject, RANDOM, EdgeOrder(*ends), 1))
+    for lanes in setting.sizes:
+        for skip, word in SKIPS.items():
+            variant = f"{variant_of(lanes)} {word}"
+            record.add(simulated(subject, variant, progressive(ends, lanes, skip=skip), PASSES, lanes=lanes, skip=skip))
+    record.add(simulated(subject, SORTED, EdgeOrder(*ends, order="sorted"), 1))
+
+
+def tables(document: Mapping[str, Any]) -> list[Table]:
+    """For each graph two, with a mark at the iterations that reorder."""
+    made = []
+    for graph in names_of(document):
+        cells = done(document["cells"], graph=graph)
+        for metric, what in enumerate(("L1 hits", "L2 misses")):
+            rows = []
+            for cell in cells:
+                texts = [
+                    f"{beside_random(document, cell, number)[metric]:.2f}{'*' if one['reordered'] else ''}"
+                    for number, one in enumerate(cell["passes"])
+                ]
+                rows.append([cell["variant"], *texts, *[""] * (PASSES - len(texts))])
+            title = table_title(graph, cells, f"{what} by those of the shuffled list, * reorders")
+            made.append(Table(title, ["order", *map(str, range(1, PASSES + 1))], rows))
+    return made
+
+
+def figure(document: Mapping[str, Any]) -> Any:
+    names = panel_names(names_of(document))
+    drawn, axes = panels(TITLE, "both streams, over those of the shuffled list", list(names.values()))
+    used: dict[str, Look] = {}
+    for (graph, metric), name in names.items():
+        axis = axes[name]
+        cells = done(document["cells"], graph=graph)
+        if not cells:
+            say_nothing_there(axis)
+            continue
+        for cell in cells:
+            values = [beside_random(document, cell, number)[metric] for number in range(len(cell["passes"]))]
+            if "skip" in cell:
+                line, marker = _LINES[cell["skip"]]
+                look = Look(look_of(cell["lanes"]).color, marker, line)
+                axis.plot(range(1, len(values) + 1), values, **look.of_line, markersize=4, linewidth=1.2)
+            else:
+                look = LOOK_RANDOM if cell["variant"] == RANDOM else LOOK_SORTED
+                axis.axhline(values[0], color=look.color, linestyle=look.line, linewidth=1.2)
+            used[cell["variant"]] = look
+        axis.set_xticks(range(1, PASSES + 1))
+        axis.set_xlabel(f"iteration ({caches_text(cells[0])})", fontsize=9)
+        axis.set_ylim(bottom=0)
+    legend(drawn, used)
+    return drawn

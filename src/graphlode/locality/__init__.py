@@ -1,0 +1,7 @@
+"""Edge-centric processing of a list of edges, and the order that the list lies in."""
+
+from graphlode.locality.edge_rank import EdgeRank, rank_edges
+from graphlode.locality.orders import EdgeOrder, Key, Order
+from graphlode.locality.tiles import TiledEdges, TileRank
+
+__all__ = ["EdgeOrder", "EdgeRank", "Key", "Order", "TileRank", "TiledEdges", "rank_edges"]

@@ -1,0 +1,159 @@
+"""How often edge-centric processing would hit and miss caches of given sizes: a trace-driven simulation.
+
+Only the edge list and the vertices' data are followed. For every edge, its entry of the list is read, then the data of
+its source and of its destination. Levels are set-associative and replace what was least recently used; a level is
+asked for what the one before it missed. Progressive reordering was devised for on-chip buffers that fetch the list from
+memory past all levels but the first; that is how it is simulated unless told otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from graphlode.control import Control
+from graphlode.cpu.measure import caches as kernel
+from graphlode.errors import InputError
+from graphlode.execute import call
+from graphlode.locality.orders import EdgeOrder
+
+
+@dataclass(frozen=True)
+class CacheLevel:
+    """A cache of `size` bytes in lines of `line` bytes, `ways` of them in a set. Lines and sets are powers of two."""
+
+    size: int
+    ways: int
+    line: int
+
+    def __post_init__(self) -> None:
+        whole = all(isinstance(value, int) and value > 0 for value in (self.size, self.ways, self.line))
+        if not whole or self.size % (self.ways * self.line):
+            raise InputError(f"a cache is a whole number of sets, got {self}")
+        if not self.line.bit_count() == self.num_sets.bit_count() == 1:
+            raise InputError(f"bytes of a line and number of sets must be powers of two, got {self}")
+
+    @property
+    def num_sets(self) -> int:
+        """In how many places a line may be looked for, by its address."""
+        return self.size // (self.ways * self.line)
+
+
+PAPER_LEVELS = (CacheLevel(32 << 10, 4, 64), CacheLevel(8 << 20, 8, 128))
+"""Those of the paper on progressive reordering."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Accesses that found their line, and that did not."""
+
+    hits: int
+    misses: int
+
+
+@dataclass(frozen=True)
+class LevelCounts:
+    """What one level saw in a pass, by stream."""
+
+    vertices: Counts
+    edges: Counts
+
+    @property
+    def hits(self) -> int:
+        """Of both streams."""
+        return self.vertices.hits + self.edges.hits
+
+    @property
+    def misses(self) -> int:
+        """Of both streams."""
+        return self.vertices.misses + self.edges.misses
+
+
+@dataclass(frozen=True)
+class PassCounts:
+    """What the levels saw in a pass, the first level first, and whether the pass reordered the list."""
+
+    reordered: bool
+    levels: tuple[LevelCounts, ...]
+
+
+@dataclass(frozen=True)
+class CacheSimulation:
+    """Hits and misses of every pass over a list of `num_edges` edges."""
+
+    num_edges: int
+    bypass: bool
+    levels: tuple[CacheLevel, ...]
+    passes: tuple[PassCounts, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        return asdict(self)
+
+
+def simulate_caches(
+    order: EdgeOrder,
+    passes: int = 3,
+    *,
+    levels: Sequence[CacheLevel] = PAPER_LEVELS,
+    edge_bytes: int = 8,
+    vertex_bytes: int = 16,
+    bypass: bool | None = None,
+    warm: bool = True,
+) -> CacheSimulation:
+    """Hits and misses of `passes` passes over a list of edges, by pass, level and stream.
+
+    Parameters
+    ----------
+    order
+        The list and how it changes from pass to pass; a copy of it is used.
+    levels
+        The caches, nearest first.
+    edge_bytes, vertex_bytes
+        Size of an entry of the list, and of what is kept of a vertex.
+    bypass
+        Whether the list meets the first level alone, where it arrives one edge after the other in the order of
+        processing. None: if the order is progressive.
+    warm
+        Whether the caches see the list once, from front to back, before the counts begin.
+
+    Cost: about 50 ns per edge and pass on one thread.
+
+    >>> import graphlode as gl
+    >>> from graphlode.locality import EdgeOrder
+    >>> order = EdgeOrder([0, 5, 0, 5], [5, 0, 5, 0])
+    >>> found = gl.measure.simulate_caches(order, 1, levels=[gl.measure.CacheLevel(128, 1, 64)], warm=False)
+    >>> found.passes[0].levels[0].vertices
+    Counts(hits=3, misses=5)
+    """
+    _check(levels, passes, edge_bytes, vertex_bytes)
+    beside = order.copy()
+    past = order.order == "progressive" if bypass is None else bypass
+    shapes = [(level.size, level.ways, level.line) for level in levels]
+    caches = kernel.Caches(shapes, order.num_edges, edge_bytes=edge_bytes, vertex_bytes=vertex_bytes, bypass=past)
+
+    def run(lanes: int) -> list[kernel.Counts]:
+        def work(control: Control) -> list[kernel.Counts]:
+            level, way = beside.level + 1, beside.by_destination
+            return caches.run_pass(beside.edges, by_destination=way, lanes=lanes, level=level, control=control)
+
+        return call(work)
+
+    if warm:
+        run(0)
+    found = []
+    for _ in range(passes):
+        seen = run(beside.next_lanes)
+        reordered = beside.next_pass()
+        found.append(PassCounts(reordered, tuple(LevelCounts(Counts(*c[:2]), Counts(*c[2:])) for c in seen)))
+    return CacheSimulation(order.num_edges, past, tuple(levels), tuple(found))
+
+
+def _check(levels: Sequence[CacheLevel], passes: int, edge_bytes: int, vertex_bytes: int) -> None:
+    if not levels:
+        raise InputError("there must be at least one level of caches")
+    if passes < 0:
+        raise InputError(f"the number of passes must not be negative, got {passes}")
+    if edge_bytes < 1 or vertex_bytes < 1:
+        raise InputError(f"an edge and a vertex have at least one byte, got {edge_bytes} and {vertex_bytes}")
