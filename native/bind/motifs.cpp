@@ -1,9 +1,6 @@
 // motifs.cpp - binding of the stage mining: the supported view, the raw sums of motifs and the raw arrays of orbits.
 #include "graphlode/mining/motifs.hpp"
 
-#include <nanobind/stl/vector.h>
-
-#include <string>
 #include <utility>
 
 #include "arrays.hpp"

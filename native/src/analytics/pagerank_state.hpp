@@ -43,6 +43,8 @@ class pagerank_state {
   std::int64_t block_begin(std::int64_t block) const { return block * block_rows; }
   std::int64_t block_end(std::int64_t block) const { return std::min((block + 1) * block_rows, num_vertices_); }
   const double* sent() const { return sent_.data(); }
+  // Where finish() writes what is sent next. Until then, sums may be kept there.
+  double* next_sent() { return next_sent_.data(); }
 
   // Iterates until the values hardly move. sum_all() is to sum what arrives and to finish every block, once.
   template <class SumAll>
@@ -62,7 +64,7 @@ class pagerank_state {
     return std::move(result_);
   }
 
-  // New values of a block; `arriving` has what arrives at its vertices.
+  // New values of a block; `arriving` has what arrives at its vertices, perhaps in their places of next_sent().
   void finish(std::int64_t block, const double* arriving) {
     const double damping = settings_.damping, spread = damping * stuck_value_ + (1.0 - damping);
     const auto begin = block_begin(block), end = block_end(block);

@@ -17,9 +17,18 @@
 namespace graphlode::analytics {
 
 // sums[destination] += sent[source] for each edge. Neighbouring edges mostly have their source in common and differ in
-// their destination: their additions do not wait for each other.
+// their destination: their additions do not wait for each other. What four edges bring is read before the first of them
+// is added, since the compiler must take any sum for something that is sent.
 inline void send_along(std::span<const graph::tile_edge> edges, const double* sent, double* sums) {
-  for (const auto edge : edges) sums[graph::destination_of(edge)] += sent[graph::source_of(edge)];
+  using graph::destination_of, graph::source_of;
+  std::size_t i = 0;
+  for (; i + 4 <= edges.size(); i += 4) {
+    const graph::tile_edge four[4] = {edges[i], edges[i + 1], edges[i + 2], edges[i + 3]};
+    double brought[4];
+    for (std::size_t j = 0; j < 4; ++j) brought[j] = sent[source_of(four[j])];
+    for (std::size_t j = 0; j < 4; ++j) sums[destination_of(four[j])] += brought[j];
+  }
+  for (; i < edges.size(); ++i) sums[destination_of(edges[i])] += sent[source_of(edges[i])];
 }
 
 template <class Tiles>
@@ -38,14 +47,13 @@ class tile_sums {
     }
     first_of_rows_.push_back(segments_.size());
     unfinished_ = std::vector<std::atomic<std::int64_t>>(static_cast<std::size_t>(num_rows));
-    sums_ = buffer<double>(static_cast<std::size_t>(grid_.num_vertices));
     extra_ = buffer<double>(static_cast<std::size_t>(extra * row_length()));
   }
 
-  // Adds up what arrives if every vertex sends its number of `sent`, and calls finish(row, sums) for every row of
-  // tiles.
+  // Adds up what arrives if every vertex sends its number of `sent`, and calls finish(row, its sums) for every row of
+  // tiles. `sums` has room for all vertices; those of a row are not looked at again once it is finished.
   template <class Finish>
-  void run(const double* sent, const control& ctl, Finish&& finish) {
+  void run(const double* sent, double* sums, const control& ctl, Finish&& finish) {
     for (std::size_t row = 0; row < unfinished_.size(); ++row)
       unfinished_[row].store(static_cast<std::int64_t>(first_of_rows_[row + 1] - first_of_rows_[row]));
     parallel_chunks(0, static_cast<std::int64_t>(segments_.size()), 1, threads_, ctl,
@@ -53,10 +61,10 @@ class tile_sums {
                       const auto& part = segments_[static_cast<std::size_t>(at)];
                       const auto row = static_cast<std::size_t>(part.row);
                       const auto nth = static_cast<std::size_t>(at) - first_of_rows_[row];
-                      add_up(part, sent, sums_of(part.row, nth));
+                      add_up(part, sent, nth == 0 ? sums + row_begin(part.row) : extra_sums(part.row, nth));
                       if (unfinished_[row].fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-                      join(part.row);
-                      finish(part.row, sums_of(part.row, 0));
+                      join(part.row, sums + row_begin(part.row));
+                      finish(part.row, sums + row_begin(part.row));
                     });
   }
 
@@ -93,8 +101,7 @@ class tile_sums {
     }
   }
 
-  double* sums_of(std::int64_t row, std::size_t nth) {
-    if (nth == 0) return sums_.data() + row_begin(row);
+  double* extra_sums(std::int64_t row, std::size_t nth) {
     const auto at = first_extra_[static_cast<std::size_t>(row)] + static_cast<std::int64_t>(nth) - 1;
     return extra_.data() + at * row_length();
   }
@@ -110,12 +117,11 @@ class tile_sums {
     }
   }
 
-  void join(std::int64_t row) {
-    double* const sums = sums_of(row, 0);
+  void join(std::int64_t row, double* sums) {
     const auto count = destinations_in(row);
     const auto at = static_cast<std::size_t>(row);
     for (std::size_t nth = 1; nth < first_of_rows_[at + 1] - first_of_rows_[at]; ++nth) {
-      const double* const beside = sums_of(row, nth);
+      const double* const beside = extra_sums(row, nth);
       for (std::int64_t i = 0; i < count; ++i) sums[i] += beside[i];
     }
   }
@@ -127,7 +133,7 @@ class tile_sums {
   std::vector<std::size_t> first_of_rows_;  // segment of each row, and the number of segments
   std::vector<std::int64_t> first_extra_;   // array of its own of each row's second segment
   std::vector<std::atomic<std::int64_t>> unfinished_;
-  buffer<double> sums_, extra_;
+  buffer<double> extra_;
 };
 
 template <class Tiles>
@@ -138,7 +144,7 @@ pagerank_values rank_tiles(const Tiles& tiles, const double* out_weights, const 
   tile_sums<Tiles> sums(tiles, worthwhile_threads(tiles.grid.num_vertices + tiles.num_edges(), threads));
   return state.run(ctl, [&] {
     if (between) between();
-    sums.run(state.sent(), ctl, [&](std::int64_t row, const double* arriving) {
+    sums.run(state.sent(), state.next_sent(), ctl, [&](std::int64_t row, const double* arriving) {
       const auto first = row * row_blocks, last = std::min(first + row_blocks, state.num_blocks());
       for (auto block = first; block < last; ++block)
         state.finish(block, arriving + (block - first) * state.block_rows);

@@ -7,6 +7,7 @@
 // hubs.
 #include <mutex>
 
+#include "graphlode/parallel.hpp"
 #include "motif_binomials.hpp"
 #include "motif_passes.hpp"
 #include "motif_queue.hpp"

@@ -1,6 +1,7 @@
 // motif_degrees.cpp - the sums that need one look at each vertex and edge: degrees, and triangles at both.
 #include <mutex>
 
+#include "graphlode/parallel.hpp"
 #include "motif_binomials.hpp"
 #include "motif_passes.hpp"
 

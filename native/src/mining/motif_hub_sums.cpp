@@ -4,10 +4,15 @@
 // with most of the others. Heavy members keep a bit row of the light ones, every member a signature of the heavy ones,
 // light members a list of each other. The wheels around the hub are the 4-cycles among its members, each counted at its
 // highest member p: over every j < p the pairs of members below p that both are joined with.
+#include <atomic>
+#include <bit>
 #include <mutex>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "graphlode/bits.hpp"
+#include "graphlode/parallel.hpp"
 #include "motif_binomials.hpp"
 #include "motif_bits.hpp"
 #include "motif_passes.hpp"

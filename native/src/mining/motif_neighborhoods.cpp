@@ -4,6 +4,7 @@
 // else writes those two rows, so threads share nothing.
 #include "motif_neighborhoods.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "graphlode/parallel.hpp"

@@ -7,10 +7,12 @@
 //
 // Where hubs were left out as middles, D counts the edges with one end that is not a hub from that end: twice if the
 // other end is a hub, for it will not be met again.
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
 #include "graphlode/bits.hpp"
+#include "graphlode/parallel.hpp"
 #include "motif_binomials.hpp"
 #include "motif_bits.hpp"
 #include "motif_passes.hpp"
@@ -82,7 +84,7 @@ class pair_thread {
     }
     if (pass_.squares) add_squares(u, part.parts > 1);
     if (pass_.hubs.none())
-      evaluate(u);
+      evaluate();
     else
       evaluate_with_hubs(u);
   }
@@ -243,7 +245,7 @@ class pair_thread {
   }
 
   // D (W - 2) is not negative: an edge among common neighbours has two of them.
-  void evaluate(std::int64_t) {
+  void evaluate() {
     for (std::int64_t i = 0; i < num_touched_; ++i) {
       const auto cell = std::exchange(cells_[touched_[i]], 0);
       const std::uint64_t wedges = static_cast<std::uint32_t>(cell), joined = cell >> joined_shift;

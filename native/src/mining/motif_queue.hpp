@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graphlode/control.hpp"
+#include "graphlode/parallel.hpp"
 #include "motif_passes.hpp"
 
 namespace graphlode::mining::motifs {

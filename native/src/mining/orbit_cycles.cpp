@@ -4,6 +4,7 @@
 // numbers of walks w(j), w(k) to its ends. Summed over k it is known at the edges ix and xj, and by itself at jk; x = k
 // and y = j are taken off at once. Cycles with x = y are triangles xjk with a higher neighbour i: a number for each
 // triangle, taken off its three edges, and the triangles at x below i, taken off ix twice each.
+#include <utility>
 #include <vector>
 
 #include "graphlode/parallel.hpp"

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "graphlode/bits.hpp"
+#include "graphlode/parallel.hpp"
 #include "motif_binomials.hpp"
 #include "motif_bits.hpp"
 #include "motif_queue.hpp"

@@ -6,7 +6,7 @@
 #include "graphlode/mining/supports.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 #include "graphlode/analytics/triangles.hpp"
 #include "graphlode/graph/order.hpp"

@@ -76,8 +76,8 @@ def prefers_tiles(shape: Mapping[str, int], iterations: float) -> bool:
 def memory(device: CpuDevice, shape: Mapping[str, int], **options: Any) -> int:
     """Bytes beside the view: value, share, what is sent now and next, and the degree of each vertex, and block sums.
 
-    On tiles also what arrives at each vertex, and up to 256 times that of a row of tiles.
+    On tiles also up to 256 times what arrives at the vertices of a row of tiles.
     """
     n = shape["num_vertices"]
     segments = min(256, shape["num_entries"] >> 20)
-    return 6 * 8 * n + 16 * (n // 1024 + 1) + segments * (8 << TILE_ROW_BITS)
+    return 5 * 8 * n + 16 * (n // 1024 + 1) + segments * (8 << TILE_ROW_BITS)

@@ -32,7 +32,7 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
     if num_vertices > _MOST or num_entries // 2 > _MOST:
         raise UnsupportedError(
             f"motifs on CUDA devices take up to {_MOST} vertices and edges, this graph has {num_vertices} and "
-            f"{num_entries // 2}; devices='cpu' has no such limit"
+            f"{num_entries // 2}"
         )
     if num_entries == 0:
         return _without_edges(device, num_vertices, dtype)
