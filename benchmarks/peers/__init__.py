@@ -14,6 +14,8 @@ _PEERS = {
     "igraph": "Igraph",
     "networkit": "Networkit",
     "numpy": "Numpy",
+    "orbit_count": "OrbitCount",
+    "orbitsi": "Orbitsi",
     "pandas": "Pandas",
     "pivoterpy": "Pivoterpy",
     "scipy": "Scipy",

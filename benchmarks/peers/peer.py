@@ -73,6 +73,11 @@ class Peer:
         """Ways to the size of the largest clique."""
         raise NotImplementedError(f"{self.name} finds no largest clique")
 
+    def orbits(self, given: Input, size: int) -> Methods:
+        """Ways to the orbits of vertices; each returns a function that reads the table of those that are not induced,
+        which is not timed."""
+        raise NotImplementedError(f"{self.name} counts no orbits")
+
     def read(self, file: Path, rows: int) -> Methods:
         """Ways to read the first `rows` lines into an array with two columns."""
         raise NotImplementedError(f"{self.name} reads no text")
