@@ -21,7 +21,7 @@ class Orbitsi(Peer):
         """It decides itself."""
 
     def orbits(self, given: Input, size: int) -> Methods:
-        offsets, neighbors = (array.astype("int64") for array in given.graph.csr())
+        offsets, neighbors = (array.astype("int64") for array in given.graph.csr)
 
         def run() -> Any:
             found = EVOKEOrbitCounter.count_csr(offsets, neighbors, size)
