@@ -53,7 +53,13 @@ def measure(subject: Subject, setting: Setting, record: Record) -> None:
                     continue
                 made = list(new_edges(subject.graph, kind, size, setting.repeats + 1))
                 cell: Cell = {"graph": subject.name, "device": setting.device, "variant": strategy}
-                cell |= {"batch": size, "kind": kind} | _time(subject, made, strategy, setting)
+                cell |= {"batch": size, "kind": kind}
+                most = min(ends.size for ends, _ in made)
+                if most < size:
+                    reason = f"the graph has room for {most:,} new edges of that kind"
+                    record.add(cell | {"status": "skipped", "reason": reason, "seconds": [], "delete_seconds": []})
+                    continue
+                cell |= _time(subject, made, strategy, setting)
                 slowest = max(slowest, sum(cell["seconds"]) + sum(cell["delete_seconds"]))
                 record.add(cell)
 
