@@ -152,6 +152,13 @@ def test_the_report_shows_medians_ratios_and_losses(written, tmp_path):
     assert (tmp_path / "plots" / "test-machine-2-peers.svg").stat().st_size > 1000
 
 
+def test_every_group_of_cases_has_a_heading():
+    from benchmarks.report import GROUPS
+
+    groups = {path.stem for path in (BENCHMARKS / "cases").glob("*.toml")} - {"graphs"}
+    assert groups <= set(GROUPS)
+
+
 def test_the_committed_report_is_up_to_date_with_the_results(tmp_path):
     done = run("report", "--no-plots", "--out", tmp_path / "REPORT.md")
     assert done.returncode == 0, done.stderr
