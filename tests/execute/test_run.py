@@ -13,9 +13,10 @@ import pytest
 
 import graphlode as gl
 from graphlode.analytics.triangles import TRIANGLES
+from graphlode.control import Control
 from graphlode.errors import DeviceMemoryError, InputError, UnsupportedError
 from graphlode.execute import run as running
-from graphlode.execute.device import kernel_module
+from graphlode.execute.device import hold, kernel_module
 from graphlode.execute.devices import resolve
 from graphlode.execute.operation import Operation
 from graphlode.execute.run import memory_needed, run
@@ -104,6 +105,19 @@ def test_a_view_that_is_there_needs_no_memory_again() -> None:
     before = memory_needed(TRIANGLES, cpu, graph, {"by": None})
     gl.count_triangles(graph, devices="cpu")
     assert memory_needed(TRIANGLES, cpu, graph, {"by": None}) < before
+
+
+def test_a_view_is_finished_on_its_device_before_others_may_read_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two streams of one GPU share views: a future that is done must not stand for kernels that are still queued."""
+    graph, device, views = complete(20), resolve("cuda-emulated")[0], (Csr(), Oriented("degree"))
+    done_at: list[list[bool]] = []
+
+    def synchronize() -> None:
+        done_at.append([(found := graph.held.get((device.space, view))) is not None and found.done() for view in views])
+
+    monkeypatch.setattr(device, "synchronize", synchronize)
+    device.submit(lambda: hold(device, graph, views[1], Control())).result()
+    assert [False, False] in done_at and done_at[-1] == [True, False]
 
 
 def test_the_graph_itself_counts_where_it_must_be_copied() -> None:

@@ -107,6 +107,7 @@ def _build_into(place: Future[Any], device: Device, snapshot: Snapshot, view: Vi
         else:
             base = hold(device, snapshot, view.base, control)
             built = kernel_module(device, view.name).build(device, base, view, control=control)
+        device.synchronize()  # whoever waits may read on another stream than the one that builds
     except BaseException as error:
         del snapshot.held[(device.space, view)]
         place.set_exception(error)
