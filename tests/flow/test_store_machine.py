@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 )
 
 import graphlode as gl
-from stores import MIXES
+from stores import mixes
 
 SEEDS = st.integers(0, 2**32 - 1)
 SIZES = st.sampled_from((0, 1, 2, 31, 32, 33, 200))
@@ -147,8 +147,8 @@ class StoreMachine(RuleBasedStateMachine):
         assert dict(zip(pairs, values, strict=True)) == edges and len(pairs) == len(edges)
 
 
-@pytest.mark.parametrize("name", MIXES)
-def test_a_store_is_a_set_of_edges_after_any_sequence(name: str) -> None:
-    machine: Any = type("Machine", (StoreMachine,), {"devices": MIXES[name]})
-    few = 8 if "emulated" in name else 20
+@pytest.mark.parametrize("devices", mixes())
+def test_a_store_is_a_set_of_edges_after_any_sequence(devices: list[str]) -> None:
+    machine: Any = type("Machine", (StoreMachine,), {"devices": devices})
+    few = 8 if "cuda-emulated" in devices else 20
     run_state_machine_as_test(machine, settings=settings(max_examples=few, stateful_step_count=12))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import graphlode as gl
+from stores import mixes
 
 NUM_VERTICES = 300
 RING = np.arange(NUM_VERTICES)
@@ -20,7 +21,7 @@ def batch(step: int) -> gl.Batch:
     return gl.Batch(RING, (RING + 2 + k % 100) % NUM_VERTICES, delete=bool(gone))
 
 
-@pytest.mark.parametrize("devices", [["reference"], ["cpu"], ["cpu", "cpu"]], ids="+".join)
+@pytest.mark.parametrize("devices", mixes(lambda devices: "cuda-emulated" not in devices))
 def test_readers_always_see_the_state_after_a_whole_batch(devices: list[str]) -> None:
     store = gl.DynamicGraph(num_vertices=NUM_VERTICES, directed=True, devices=devices)
     store.insert(RING, (RING + 1) % NUM_VERTICES)

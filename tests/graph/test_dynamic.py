@@ -10,10 +10,10 @@ import pytest
 import graphlode as gl
 from graphlode.errors import InputError, StateError
 from graphlode.execute.shares import NUM_SLOTS
-from stores import MIXES
+from stores import mixes
 
 
-@pytest.fixture(params=MIXES.values(), ids=list(MIXES))
+@pytest.fixture(params=mixes())
 def mix(request: pytest.FixtureRequest) -> list[str]:
     return request.param
 

@@ -14,13 +14,10 @@ import graphlode as gl
 from graphlode.errors import DeviceMemoryError, InputError, StateError
 from graphlode.execute.shares import NUM_SLOTS
 from graphlode.graph import balance
-from stores import MIXES
-
-SEVERAL = {name: devices for name, devices in MIXES.items() if len(devices) > 1}
-SEVERAL["four reference"] = ["reference"] * 4
+from stores import mixes, several
 
 
-@pytest.fixture(params=SEVERAL.values(), ids=list(SEVERAL))
+@pytest.fixture(params=[*mixes(several), pytest.param(["reference"] * 4, id="four reference")])
 def mix(request: pytest.FixtureRequest) -> list[str]:
     return request.param
 

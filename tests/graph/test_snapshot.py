@@ -15,10 +15,10 @@ from graphlode.errors import InputError
 from graphlode.execute.devices import resolve
 from graphlode.graph.snapshot import merge_rows
 from graphlode.graph.views import Csr, Oriented
-from stores import MIXES
+from stores import mixes
 
 
-@pytest.fixture(params=MIXES.values(), ids=list(MIXES))
+@pytest.fixture(params=mixes())
 def store(request: pytest.FixtureRequest) -> gl.DynamicGraph:
     """A triangle 30 10 20 with a tail to 5, its vertices in the order 10 20 30 5."""
     made = gl.DynamicGraph(devices=request.param)
