@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "graphlode/errors.hpp"
 #include "graphlode/packed/packed_rows.hpp"
+#include "graphlode/packed/slots.hpp"
 #include "graphlode/packed/update_plan.hpp"
 
 namespace graphlode::bind {
@@ -30,6 +31,21 @@ packed::path path_of(const std::string& name) {
   if (name == "rebuild") return packed::path::rebuild;
   if (name == "climb") return packed::path::climb;
   throw input_error("unknown path " + name);
+}
+
+nb::tuple split(const in<std::uint64_t>& keys, const in<std::int64_t>& owners, std::int64_t num_owners, int threads,
+                const control_words& words) {
+  if (owners.size() != packed::num_slots) throw nb::value_error("owners must have one entry per slot");
+  const std::span<const std::int64_t> by_slot{owners.data(), owners.size()};
+  for (const auto owner : by_slot)
+    if (owner < 0 || owner >= num_owners) throw nb::value_error("an owner is out of range");
+  const auto ctl = as_control(words);
+  packed::owned_places found;
+  {
+    nb::gil_scoped_release nogil;
+    found = packed::split_by_owner({keys.data(), keys.size()}, by_slot, num_owners, threads, ctl);
+  }
+  return nb::make_tuple(to_numpy(std::move(found.places)), to_numpy(std::move(found.begins)));
 }
 
 std::unique_ptr<update_plan> prepare(packed_rows& rows, const in<std::uint64_t>& keys,
@@ -75,7 +91,7 @@ nb::tuple as_tuple(packed_rows::entries&& found, bool weighted) {
 }
 
 nb::tuple rows_in(const packed_rows& rows, const in<bool>& slots, int threads, const control_words& words) {
-  if (slots.size() != 1024) throw nb::value_error("slots must be 1,024 booleans");
+  if (slots.size() != packed::num_slots) throw nb::value_error("slots must be 1,024 booleans");
   const auto ctl = as_control(words);
   packed_rows::entries found;
   {
@@ -147,6 +163,8 @@ void bind_packed(nb::module_& m) {
       .def("statistics", &statistics)
       .def("check", &packed_rows::check, nb::call_guard<nb::gil_scoped_release>());
   nb::class_<update_plan>(m, "UpdatePlan").def("commit", &commit);
+  m.def("packed_split", &split, nb::arg("keys").noconvert(), nb::arg("owners").noconvert(), "num_owners"_a, "threads"_a,
+        nb::arg("control").noconvert());
   m.def("packed_prepare", &prepare, "rows"_a, nb::arg("keys").noconvert(), nb::arg("deletes").noconvert().none(),
         nb::arg("weights").noconvert().none(), "path"_a, "threads"_a, nb::arg("control").noconvert(),
         nb::keep_alive<0, 1>());

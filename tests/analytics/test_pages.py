@@ -13,12 +13,13 @@ import graphlode as gl
 from graphlode.generate import kronecker, star
 from graphlode.graph.dynamic import DynamicGraph
 from graphlode.graph.views import Csr, Pages
+from stores import even
 from strategies import EdgeList, edge_lists
 
 
 def stored(edges: EdgeList, directed: bool, devices: Any = "cpu") -> DynamicGraph:
     """A store that has lost some of its edges again, so that its pages have gaps."""
-    store = DynamicGraph(directed=directed, devices=devices, num_vertices=edges.num_vertices)
+    store = DynamicGraph(directed=directed, devices=devices, shares=even(devices), num_vertices=edges.num_vertices)
     store.insert(edges.src, edges.dst)
     store.delete(edges.src[::3], edges.dst[::3])
     return store
@@ -96,7 +97,7 @@ def test_another_device_than_the_shards_gets_rows(devices: str) -> None:
 
 @pytest.mark.parametrize("devices", ["reference", "cuda-emulated"])
 def test_a_store_on_another_device_answers_there(devices: str) -> None:
-    store = DynamicGraph(devices=devices)
+    store = DynamicGraph(devices=devices, shares=even(devices))
     store.insert([0, 1, 5], [1, 2, 6])
     assert gl.bfs(store, 0).levels.tolist() == [0, 1, 2, -1, -1]
     assert gl.connected_components(store).labels.tolist() == [0, 0, 0, 1, 1]

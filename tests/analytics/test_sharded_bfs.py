@@ -15,6 +15,7 @@ from graphlode.analytics.sharded_bfs import worth_looking_back
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.generate import kronecker, path
 from graphlode.graph.dynamic import DynamicGraph
+from stores import even
 from strategies import EdgeList, edge_lists
 
 MIXTURES = [
@@ -26,7 +27,7 @@ MIXTURES = [
 
 
 def stored(edges: EdgeList, directed: bool, devices: Any) -> DynamicGraph:
-    store = DynamicGraph(directed=directed, devices=devices, num_vertices=edges.num_vertices)
+    store = DynamicGraph(directed=directed, devices=devices, shares=even(devices), num_vertices=edges.num_vertices)
     store.insert(edges.src, edges.dst)
     store.delete(edges.src[::3], edges.dst[::3])
     return store
@@ -59,7 +60,7 @@ def test_either_direction_finds_the_same_tree(
     monkeypatch: pytest.MonkeyPatch, devices: list[str], backwards: bool
 ) -> None:
     graph = kronecker(8, 8, seed=2)
-    store = DynamicGraph(devices=devices, num_vertices=graph.num_vertices)
+    store = DynamicGraph(devices=devices, shares=even(devices), num_vertices=graph.num_vertices)
     store.insert(*graph.edges(indices=True).T)
     monkeypatch.setattr(sharded_bfs, "worth_looking_back", lambda *_: backwards)
     hub = int(np.argmax(graph.degrees()))

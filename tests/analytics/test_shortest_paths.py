@@ -24,7 +24,7 @@ from graphlode.generate import complete, cycle, grid, kronecker, path, star
 from graphlode.graph.views import Csr
 from graphlode.types import Task
 from graphlode.weights import bucket_width
-from stores import mixes
+from stores import even, mixes
 from strategies import EdgeList, edge_lists
 
 LENGTHS: dict[str, Callable[[Any, int], Any]] = {
@@ -231,7 +231,7 @@ def test_sources_and_parents_are_original_ids_unless_positions_are_asked_for(dev
 def test_a_weighted_store_answers_like_the_graph_it_holds(mix: list[str], directed: bool) -> None:
     rng = np.random.default_rng(5)
     src, dst = rng.integers(0, 40, (2, 150))
-    store = gl.DynamicGraph(directed=directed, devices=mix, weighted=True)
+    store = gl.DynamicGraph(directed=directed, devices=mix, shares=even(mix), weighted=True)
     store.insert(src, dst, weights=rng.integers(0, 5, 150).astype(float))
     store.delete(src[::4], dst[::4])
     snapshot = store.snapshot()

@@ -24,6 +24,7 @@ from graphlode.execute.operation import BACKENDS
 from graphlode.generate import kronecker, path, star
 from graphlode.graph.dynamic import DynamicGraph
 from graphlode.graph.views import Csr, Pages, Transposed
+from stores import even
 from strategies import EdgeList, edge_lists
 
 Devices = str | list[str]
@@ -64,7 +65,7 @@ def in_batches(store: DynamicGraph, edges: Any, count: int, seed: int = 1) -> No
 @settings(max_examples=6)
 @given(edges=edge_lists(most_vertices=130, most_edges=1500), directed=st.booleans())
 def test_answers_are_those_of_the_reference(devices: Devices, edges: EdgeList, directed: bool) -> None:
-    store = DynamicGraph(directed=directed, devices=devices, num_vertices=edges.num_vertices)
+    store = DynamicGraph(directed=directed, devices=devices, shares=even(devices), num_vertices=edges.num_vertices)
     store.insert(edges.src, edges.dst)
     store.delete(edges.src[::3], edges.dst[::3])
     agree(store, [0, edges.num_vertices - 1] if edges.num_vertices else [])
@@ -74,7 +75,9 @@ def test_answers_are_those_of_the_reference(devices: Devices, edges: EdgeList, d
 def test_pages_that_were_split_and_merged_again_are_read_right(devices: Devices, directed: bool) -> None:
     graph = kronecker(10, 20, seed=5)
     edges = graph.edges(indices=True)
-    store = DynamicGraph(directed=directed, devices=devices, num_vertices=graph.num_vertices, strategy="in place")
+    store = DynamicGraph(
+        directed=directed, devices=devices, shares=even(devices), num_vertices=graph.num_vertices, strategy="in place"
+    )
     hub = int(np.argmax(graph.degrees()))
     in_batches(store, edges, 4)
     assert any(shard["pages"] > 1 for shard in store.statistics().values())
@@ -86,7 +89,7 @@ def test_pages_that_were_split_and_merged_again_are_read_right(devices: Devices,
 
 
 def test_vertices_that_arrive_later_are_there(devices: Devices) -> None:
-    store = DynamicGraph(devices=devices)
+    store = DynamicGraph(devices=devices, shares=even(devices))
     for first in (0, 700, 1400, 5000):
         ends = np.random.default_rng(first).integers(first, first + 900, (2, 500))
         store.insert(*ends)
@@ -96,7 +99,7 @@ def test_vertices_that_arrive_later_are_there(devices: Devices) -> None:
 @DIRECTED
 def test_a_hub_over_several_pages_is_walked_whole(devices: Devices, directed: bool) -> None:
     hub = star(6000).edges(indices=True)
-    store = DynamicGraph(directed=directed, devices=devices, num_vertices=6003)
+    store = DynamicGraph(directed=directed, devices=devices, shares=even(devices), num_vertices=6003)
     in_batches(store, hub, 2)
     store.delete(*hub[::10].T)
     agree(store, [0, 7, 6002], max_iter=3)
@@ -104,7 +107,7 @@ def test_a_hub_over_several_pages_is_walked_whole(devices: Devices, directed: bo
 
 @pytest.mark.parametrize("num_vertices", [0, 1, 33])
 def test_a_store_without_edges_has_only_isolated_vertices(devices: Devices, num_vertices: int) -> None:
-    store = DynamicGraph(devices=devices, num_vertices=num_vertices)
+    store = DynamicGraph(devices=devices, shares=even(devices), num_vertices=num_vertices)
     agree(store, [0] if num_vertices else [])
     assert gl.connected_components(store).count == num_vertices
     np.testing.assert_allclose(gl.pagerank(store).values, np.full(num_vertices, 1 / max(num_vertices, 1)))
@@ -112,7 +115,7 @@ def test_a_store_without_edges_has_only_isolated_vertices(devices: Devices, num_
 
 def test_an_older_version_is_read_while_the_store_goes_on(devices: Devices) -> None:
     graph = kronecker(8, 8, seed=2)
-    store = DynamicGraph(devices=devices, num_vertices=graph.num_vertices)
+    store = DynamicGraph(devices=devices, shares=even(devices), num_vertices=graph.num_vertices)
     in_batches(store, graph.edges(indices=True), 2)
     older = store.snapshot()
     ends = np.random.default_rng(4).integers(0, graph.num_vertices, (2, 4000))
@@ -124,7 +127,7 @@ def test_an_older_version_is_read_while_the_store_goes_on(devices: Devices) -> N
 
 def test_a_search_goes_on_while_the_store_is_written(devices: Devices) -> None:
     """Memory of the store may move between the levels of a search."""
-    store = DynamicGraph(devices=devices, num_vertices=4000)
+    store = DynamicGraph(devices=devices, shares=even(devices), num_vertices=4000)
     store.insert(*path(40).edges(indices=True).T)
     snapshot = store.snapshot()
     batches = iter(np.array_split(np.random.default_rng(3).integers(0, 4000, (2, 30_000)), 30, axis=1))
@@ -150,7 +153,7 @@ def direction(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 def test_every_direction_finds_the_same_tree_on_pages(devices: Devices, direction: str) -> None:
     graph = kronecker(9, 8, seed=3)
-    store = DynamicGraph(devices=devices, num_vertices=graph.num_vertices)
+    store = DynamicGraph(devices=devices, shares=even(devices), num_vertices=graph.num_vertices)
     in_batches(store, np.concatenate([graph.edges(indices=True), star(400).edges(indices=True)]), 3)
     for source in (0, 5, int(np.argmax(graph.degrees()))):
         found = gl.bfs(store, source)
@@ -162,7 +165,7 @@ def test_every_direction_finds_the_same_tree_on_pages(devices: Devices, directio
 def test_rows_of_any_number_of_leaves_are_summed(devices: Devices, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a lane, by a warp and, with a low bound for what is long, by a block."""
     monkeypatch.setattr(pagerank_sums, "LONGEST", 30)
-    store = DynamicGraph(devices=devices, num_vertices=3000)
+    store = DynamicGraph(devices=devices, shares=even(devices), num_vertices=3000)
     for hub, degree in ((0, 2900), (1, 700), (2, 100)):
         store.insert(np.full(degree, hub), np.arange(3, 3 + degree))
     agree(store, [0], max_iter=4)
@@ -170,7 +173,7 @@ def test_rows_of_any_number_of_leaves_are_summed(devices: Devices, monkeypatch: 
 
 @pytest.mark.parametrize("operation", [gl.connected_components, lambda store: gl.bfs(store, 0)], ids=["cc", "bfs"])
 def test_no_rows_are_written(devices: Devices, operation: Callable[[Any], Any]) -> None:
-    store = DynamicGraph(devices=devices)
+    store = DynamicGraph(devices=devices, shares=even(devices))
     store.insert([0, 1], [1, 2])
     snapshot = store.snapshot()
     operation(snapshot)
@@ -181,7 +184,7 @@ def test_no_rows_are_written(devices: Devices, operation: Callable[[Any], Any]) 
 
 @DIRECTED
 def test_ranks_are_pulled_from_pages_where_that_is_faster(devices: Devices, directed: bool) -> None:
-    store = DynamicGraph(devices=devices, directed=directed)
+    store = DynamicGraph(devices=devices, shares=even(devices), directed=directed)
     store.insert([0, 1], [1, 2])
     snapshot = store.snapshot()
     gl.pagerank(snapshot)

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 )
 
 import graphlode as gl
-from stores import mixes
+from stores import even, mixes
 
 SEEDS = st.integers(0, 2**32 - 1)
 SIZES = st.sampled_from((0, 1, 2, 31, 32, 33, 200))
@@ -52,6 +52,7 @@ class StoreMachine(RuleBasedStateMachine):
             weighted=weighted,
             num_vertices=NUM_VERTICES if fixed else None,
             devices=self.devices,
+            shares=even(self.devices),
         )
         self.edges: dict[tuple[int, int], float] = {}
         self.vertices: list[int] = list(range(NUM_VERTICES)) if fixed else []

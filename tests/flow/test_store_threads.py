@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import graphlode as gl
-from stores import mixes
+from stores import even, mixes
 
 NUM_VERTICES = 300
 RING = np.arange(NUM_VERTICES)
@@ -23,7 +23,7 @@ def batch(step: int) -> gl.Batch:
 
 @pytest.mark.parametrize("devices", mixes(lambda devices: "cuda-emulated" not in devices))
 def test_readers_always_see_the_state_after_a_whole_batch(devices: list[str]) -> None:
-    store = gl.DynamicGraph(num_vertices=NUM_VERTICES, directed=True, devices=devices)
+    store = gl.DynamicGraph(num_vertices=NUM_VERTICES, directed=True, devices=devices, shares=even(devices))
     store.insert(RING, (RING + 1) % NUM_VERTICES)
     stop = threading.Event()
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphlode.graph.balance import EVERY, Balance, even_finish
+from graphlode.cpu.graph.split import by_owner
+from graphlode.graph.balance import EVERY, Balance, even_finish, first_weights, leader_of
 from graphlode.graph.cost import (
     CHOICES,
     CostModel,
@@ -19,7 +20,8 @@ from graphlode.graph.cost import (
     rule_of_thumb,
     trial_batches,
 )
-from graphlode.packed import Path
+from graphlode.packed import Path, keys_of, rows_of
+from graphlode.slots import NUM_SLOTS, slot_of
 
 # Seconds of a machine that is quick in place but pays for every leaf, and slow to start a merge.
 TRUE: dict[Path, tuple[float, float, float]] = {
@@ -151,33 +153,91 @@ def test_a_shard_that_starts_too_late_gets_nothing() -> None:
     assert min(even_finish([(0.0, 0.001), (5.0, 0.001)], 100_000)) > 0
 
 
+EVEN = [NUM_SLOTS // 2, NUM_SLOTS // 2]
+
+
 def test_balance_looks_now_and_then_and_knows_who_is_faster() -> None:
-    balance = Balance(2)
+    balance = Balance([1.0, 1.0])
     rng = np.random.default_rng(1)
     for _ in range(EVERY):
-        assert balance.wanted() is None
+        assert balance.wanted(EVEN, 1000) is None
         updates = rng.integers(100, 1000, 2).tolist()
-        balance.observe(updates, [1e-6 * updates[0], 7e-6 * updates[1]])
-    weights = balance.wanted()
+        seconds = [1e-6 * updates[0], 7e-6 * updates[1]]
+        balance.observe(updates, seconds, max(seconds))
+    weights = balance.wanted(EVEN, 1000)
     assert weights is not None and weights[0] / weights[1] == pytest.approx(7, rel=0.05)
-    assert balance.wanted() is None
+    assert balance.wanted(EVEN, 1000) is None
 
 
 def test_balance_waits_for_everybody() -> None:
-    balance = Balance(2)
+    balance = Balance([1.0, 1.0])
     for _ in range(2 * EVERY):
-        balance.observe([10, 0], [1.0, 0.0])
-    assert balance.wanted() is None
+        balance.observe([10, 0], [1.0, 0.0], 1.0)
+    assert balance.wanted([NUM_SLOTS, 0], 10) is None
 
 
 def test_a_shard_without_work_is_tried_again_some_day() -> None:
-    balance = Balance(2)
-    balance.observe([50, 50], [0.001, 0.003])
+    balance = Balance([1.0, 1.0])
+    balance.observe([50, 50], [0.001, 0.003], 0.003)
     looks = 0
     weights: list[float] | None = [1.0, 0.0]
-    while weights is not None and weights[1] == 0 and looks < 300:
+    while (weights is None or weights[1] == 0) and looks < 300:
         for _ in range(EVERY):
-            balance.observe([100, 0], [0.001, 0.0])
-        weights = balance.wanted()
+            balance.observe([100, 0], [0.001, 0.0], 0.001)
+        weights = balance.wanted([NUM_SLOTS, 0], 1000)
         looks += 1
     assert weights is not None and weights[1] > 0 and 1 < looks < 300
+
+
+@pytest.mark.parametrize(("speeds", "leader"), [([132.0, 16.0, 16.0], 0), ([2.0, 2.0], None), ([0.02, 0.02, 2.0], 2)])
+def test_a_device_that_leads_by_far_begins_with_all_rows(speeds: list[float], leader: int | None) -> None:
+    assert leader_of(speeds) == leader
+    assert first_weights(speeds) == (speeds if leader is None else [float(i == leader) for i in range(len(speeds))])
+
+
+def seen(balance: Balance, updates: list[int], seconds: list[float], wall: float) -> None:
+    for _ in range(EVERY):
+        balance.observe(updates, seconds, wall)
+
+
+def test_rows_stay_with_the_leader_where_splitting_takes_longer_than_it_saves() -> None:
+    balance = Balance([132.0, 16.0])
+    for _ in range(100):
+        seen(balance, [1000, 0], [7e-5, 0.0], 7e-5)
+        assert balance.wanted([NUM_SLOTS, 0], 10**7) in (None, [1.0, 0.0])
+
+
+def test_rows_are_shared_with_the_others_where_that_is_faster() -> None:
+    balance = Balance([4.0, 2.0])
+    seen(balance, [1_000_000, 0], [1.0, 0.0], 1.0)
+    weights = balance.wanted([NUM_SLOTS, 0], 10**6)
+    assert weights is not None and weights[0] / weights[1] == pytest.approx(2, rel=0.1)
+
+
+def test_rows_come_back_to_the_leader_when_sharing_was_a_mistake() -> None:
+    balance = Balance([4.0, 2.0])
+    seen(balance, [1_000_000, 0], [1.0, 0.0], 1.0)
+    seen(balance, [500_000, 500_000], [0.5, 0.5], 3.0)  # the host was slow to cut them
+    assert balance.wanted(EVEN, 10**6) == [1.0, 0.0]
+
+
+def test_rows_do_not_move_before_moving_would_have_paid() -> None:
+    balance = Balance([1.0, 1.0])
+    looks = 0
+    while looks < 1000:
+        seen(balance, [100, 100], [1e-4, 3e-4], 3e-4)
+        looks += 1
+        if balance.wanted(EVEN, 10**6) is not None:
+            break
+    saved = looks * EVERY * 1.5e-4  # at most: both finish after 1.5e-4 seconds
+    assert 1 < looks < 1000 and saved > 0.2 * 10**6 * 1e-7  # about a quarter of the rows moves
+
+
+def test_keys_are_split_as_the_table_says() -> None:
+    rng = np.random.default_rng(5)
+    keys = keys_of(*rng.integers(0, 2**31 - 1, (2, 40_000)))
+    for number in (1, 2, 7):
+        owners = rng.integers(0, number, NUM_SLOTS)
+        expected = owners[slot_of(rows_of(keys))]
+        for owner, places in enumerate(by_owner(keys, owners, number, threads=3)):
+            assert np.array_equal(places, np.flatnonzero(expected == owner))

@@ -10,7 +10,7 @@ import pytest
 import graphlode as gl
 from graphlode.errors import InputError, StateError
 from graphlode.execute.shares import NUM_SLOTS
-from stores import mixes
+from stores import even, mixes
 
 
 @pytest.fixture(params=mixes())
@@ -25,7 +25,7 @@ def edges(graph: Any) -> set[tuple[int, int]]:
 
 
 def test_inserting_again_and_deleting_what_is_not_there_change_nothing(mix: list[str]) -> None:
-    store = gl.DynamicGraph(devices=mix)
+    store = gl.DynamicGraph(devices=mix, shares=even(mix))
     first = store.insert([1, 2, 3], [2, 3, 1])
     assert (first.version, first.inserted, first.unchanged) == (1, 3, 0)
     again = store.insert([2, 3], [1, 2])  # the other way round is the same edge
@@ -38,7 +38,7 @@ def test_inserting_again_and_deleting_what_is_not_there_change_nothing(mix: list
 
 
 def test_the_last_write_of_an_edge_in_a_batch_wins(mix: list[str]) -> None:
-    store = gl.DynamicGraph(devices=mix)
+    store = gl.DynamicGraph(devices=mix, shares=even(mix))
     store.insert([5], [6])
     batch = gl.Batch(
         [1, 2, 1, 3, 3, 6, 5], [2, 1, 2, 4, 4, 5, 6], delete=[False, True, False, False, True, True, False]
@@ -51,7 +51,7 @@ def test_the_last_write_of_an_edge_in_a_batch_wins(mix: list[str]) -> None:
 
 
 def test_the_last_weight_wins_and_both_directions_have_it(mix: list[str]) -> None:
-    store = gl.DynamicGraph(devices=mix, weighted=True)
+    store = gl.DynamicGraph(devices=mix, shares=even(mix), weighted=True)
     store.insert([1, 2, 2], [2, 1, 3], weights=[0.5, 0.75, 4])
     assert store.weight(1, 2) == store.weight(2, 1) == 0.75
     result = store.insert([3, 1], [2, 4], weights=[5, 6])
@@ -71,7 +71,7 @@ def test_the_last_weight_wins_and_both_directions_have_it(mix: list[str]) -> Non
 
 
 def test_self_loops_are_dropped_counted_and_bring_their_vertex(mix: list[str]) -> None:
-    store = gl.DynamicGraph(devices=mix)
+    store = gl.DynamicGraph(devices=mix, shares=even(mix))
     result = store.insert([7, 1], [7, 2])
     assert result.self_loops == 1 and result.inserted == 1
     assert store.ids.tolist() == [1, 2, 7] and store.num_edges == 1
@@ -79,7 +79,7 @@ def test_self_loops_are_dropped_counted_and_bring_their_vertex(mix: list[str]) -
 
 
 def test_an_id_out_of_range_leaves_everything_as_it_was(mix: list[str]) -> None:
-    store = gl.DynamicGraph(devices=mix, num_vertices=5)
+    store = gl.DynamicGraph(devices=mix, shares=even(mix), num_vertices=5)
     store.insert([0, 1], [1, 2])
     before = store.snapshot()
     for bad in (gl.Batch([3, 5], [4, 0]), gl.Batch([0], [-1], delete=True), gl.Batch([6, 1], [6, 3])):
@@ -91,7 +91,7 @@ def test_an_id_out_of_range_leaves_everything_as_it_was(mix: list[str]) -> None:
 
 
 def test_direction_counts_in_a_directed_store(mix: list[str]) -> None:
-    store = gl.DynamicGraph(directed=True, devices=mix)
+    store = gl.DynamicGraph(directed=True, devices=mix, shares=even(mix))
     assert store.insert([1, 2, 2], [2, 1, 3]).inserted == 3
     store.delete([1], [2])
     assert edges(store) == {(2, 1), (2, 3)} and store.num_edges == 2
@@ -102,7 +102,7 @@ def test_direction_counts_in_a_directed_store(mix: list[str]) -> None:
 
 def test_questions_agree_with_the_snapshot_before_and_after_its_rows_are_made(mix: list[str]) -> None:
     src, dst = np.random.default_rng(5).integers(0, 60, (2, 400))
-    store = gl.DynamicGraph(devices=mix)
+    store = gl.DynamicGraph(devices=mix, shares=even(mix))
     store.insert(src * 10, dst * 10)
     for made in (False, True):
         snapshot = store.snapshot()
@@ -118,7 +118,7 @@ def test_questions_agree_with_the_snapshot_before_and_after_its_rows_are_made(mi
 @pytest.mark.parametrize("directed", [False, True])
 def test_a_store_equals_the_graph_of_its_edges(mix: list[str], directed: bool) -> None:
     src, dst = np.random.default_rng(6).integers(0, 300, (2, 3000))
-    store = gl.DynamicGraph(directed, num_vertices=300, devices=mix)
+    store = gl.DynamicGraph(directed, num_vertices=300, devices=mix, shares=even(mix))
     for piece in np.array_split(np.arange(3000), 7):
         store.insert(src[piece], dst[piece])
     expected = gl.from_edges(src, dst, num_vertices=300, directed=directed)
@@ -131,7 +131,7 @@ def test_a_store_equals_the_graph_of_its_edges(mix: list[str], directed: bool) -
 
 
 def test_every_batch_makes_a_version_also_an_empty_one(mix: list[str]) -> None:
-    store = gl.DynamicGraph(devices=mix)
+    store = gl.DynamicGraph(devices=mix, shares=even(mix))
     assert store.version == 0 and store.snapshot().num_vertices == 0 and store.snapshot().edges().tolist() == []
     assert store.insert([], []).version == 1 and store.delete([], []).version == 2
     results = store.apply(gl.Batch([i], [i + 1]) for i in range(3))
@@ -142,7 +142,7 @@ def test_every_batch_makes_a_version_also_an_empty_one(mix: list[str]) -> None:
 @pytest.mark.parametrize("strategy", ["in place", "merge", "rebuild", "climb"])
 def test_every_strategy_gives_the_same_graph(mix: list[str], strategy: Any) -> None:
     rng = np.random.default_rng(8)
-    store = gl.DynamicGraph(num_vertices=100, devices=mix, strategy=strategy)
+    store = gl.DynamicGraph(num_vertices=100, devices=mix, shares=even(mix), strategy=strategy)
     kept: set[tuple[int, int]] = set()
     for _ in range(5):
         src, dst = rng.integers(0, 100, (2, 300))
@@ -155,7 +155,7 @@ def test_every_strategy_gives_the_same_graph(mix: list[str], strategy: Any) -> N
 
 
 def test_statistics_and_memory_speak_of_every_shard(mix: list[str]) -> None:
-    store = gl.DynamicGraph(devices=mix)
+    store = gl.DynamicGraph(devices=mix, shares=even(mix))
     src, dst = np.random.default_rng(9).integers(0, 500, (2, 2000))
     store.insert(src, dst)
     store.insert(dst[:50] + 500, src[:50])
@@ -171,7 +171,7 @@ def test_statistics_and_memory_speak_of_every_shard(mix: list[str]) -> None:
 
 
 def test_a_closed_store_answers_nothing_but_its_snapshots_do(mix: list[str]) -> None:
-    with gl.DynamicGraph(devices=mix) as store:
+    with gl.DynamicGraph(devices=mix, shares=even(mix)) as store:
         store.insert([1, 2], [2, 3])
         snapshot = store.snapshot()
     for use in (lambda: store.insert([1], [2]), store.snapshot, store.statistics, store.rebalance, store.memory_usage):
@@ -226,7 +226,9 @@ def test_batches_that_do_not_fit_the_store_are_refused() -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_batch_on_the_device_does_what_one_of_the_host_does(mix: list[str], directed: bool, weighted: bool) -> None:
     rng = np.random.default_rng(8)
-    stores = [gl.DynamicGraph(directed, devices=mix, num_vertices=300, weighted=weighted) for _ in range(2)]
+    stores = [
+        gl.DynamicGraph(directed, devices=mix, shares=even(mix), num_vertices=300, weighted=weighted) for _ in range(2)
+    ]
     for size, dtype in ((4000, np.int32), (0, np.int32), (50, np.int64), (1500, np.int32), (6000, np.int64)):
         src, dst = rng.integers(0, 300, (2, size)).astype(dtype)
         delete: Any = rng.random(size) < 0.3 if size != 50 else True
@@ -245,7 +247,7 @@ def test_a_batch_on_the_device_does_what_one_of_the_host_does(mix: list[str], di
 
 @pytest.mark.parametrize("size", [3, 3000])
 def test_an_id_out_of_range_is_named_wherever_it_is_found(mix: list[str], size: int) -> None:
-    store = gl.DynamicGraph(devices=mix, num_vertices=500)
+    store = gl.DynamicGraph(devices=mix, shares=even(mix), num_vertices=500)
     src, dst = np.random.default_rng(9).integers(0, 500, (2, 2500))
     store.insert(src, dst)
     before = edges(store)

@@ -14,7 +14,7 @@ import graphlode as gl
 from graphlode.errors import DeviceMemoryError, InputError, StateError
 from graphlode.execute.shares import NUM_SLOTS
 from graphlode.graph import balance
-from stores import mixes, several
+from stores import even, mixes, several
 
 
 @pytest.fixture(params=[*mixes(several), pytest.param(["reference"] * 4, id="four reference")])
@@ -24,7 +24,7 @@ def mix(request: pytest.FixtureRequest) -> list[str]:
 
 def filled(devices: list[str], **options: Any) -> gl.DynamicGraph:
     src, dst = np.random.default_rng(2).integers(0, 400, (2, 3000))
-    store = gl.DynamicGraph(devices=devices, **options)
+    store = gl.DynamicGraph(devices=devices, shares=even(devices), **options)
     store.insert(src * 3, dst * 3, *([np.arange(3000) / 8] if options.get("weighted") else []))
     return store
 
@@ -146,7 +146,7 @@ def test_a_device_that_breaks_while_committing_closes_the_store_to_batches() -> 
 
 
 def test_a_store_of_many_rows_grows_on_every_shard(mix: list[str]) -> None:
-    store = gl.DynamicGraph(devices=mix)
+    store = gl.DynamicGraph(devices=mix, shares=even(mix))
     for begin in (0, 1000, 5000):
         store.insert(np.arange(begin, begin + 1000), np.arange(begin, begin + 1000) + 10**9)
         store.check()

@@ -15,13 +15,13 @@ from graphlode.errors import InputError
 from graphlode.execute.devices import resolve
 from graphlode.graph.snapshot import merge_rows
 from graphlode.graph.views import Csr, Oriented
-from stores import mixes
+from stores import even, mixes
 
 
 @pytest.fixture(params=mixes())
 def store(request: pytest.FixtureRequest) -> gl.DynamicGraph:
     """A triangle 30 10 20 with a tail to 5, its vertices in the order 10 20 30 5."""
-    made = gl.DynamicGraph(devices=request.param)
+    made = gl.DynamicGraph(devices=request.param, shares=even(request.param))
     made.insert([30, 10, 20], [10, 20, 30])
     made.insert([30], [5])
     return made

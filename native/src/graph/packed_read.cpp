@@ -6,20 +6,13 @@
 #include <vector>
 
 #include "graphlode/packed/packed_rows.hpp"
+#include "graphlode/packed/slots.hpp"
 #include "graphlode/parallel.hpp"
 
 namespace graphlode::packed {
 namespace {
 
 constexpr std::int64_t pages_per_task = 16;
-
-// As slot_of in execute/shares.py.
-std::size_t share_slot(std::int64_t row) {
-  auto mixed = static_cast<std::uint64_t>(row) * 0x9E3779B97F4A7C15u;
-  mixed ^= mixed >> 29;
-  mixed *= 0xBF58476D1CE4E5B9u;
-  return static_cast<std::size_t>(mixed >> 54);
-}
 
 struct page_starts {
   std::vector<std::int64_t> entry;     // of each page: entries before it

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from graphlode.analytics.sharded_bfs import search_shards
 from graphlode.execute.devices import Devices
 from graphlode.execute.operation import Operation
@@ -112,15 +110,9 @@ def bfs(
     return Bfs(
         source=int(source),
         levels=value["levels"],
-        parents=value["parents"] if indices else _named(value["parents"], given.ids),
+        parents=value["parents"] if indices else given.names(value["parents"]),
         reached=int(value["reached"]),
         depth=int(value["depth"]),
         provenance=found.provenance,
         ids=given.ids,
     )
-
-
-def _named(parents: AnyArray, ids: Int64Array) -> Int64Array:
-    """Original ids instead of positions."""
-    named: Int64Array = np.where(parents >= 0, ids[parents], -1)
-    return named

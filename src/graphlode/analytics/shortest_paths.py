@@ -23,7 +23,7 @@ from graphlode.graph.pages import shards_of
 from graphlode.graph.snapshot import Snapshot
 from graphlode.graph.tables import table
 from graphlode.graph.views import Weighted
-from graphlode.types import AnyArray, FloatArray, Int64Array
+from graphlode.types import AnyArray, FloatArray
 
 if TYPE_CHECKING:
     import pandas
@@ -152,7 +152,7 @@ def shortest_paths(
     return ShortestPaths(
         source=int(source),
         distances=found.value["distances"],
-        parents=parents if indices else _named(parents, given.ids),
+        parents=parents if indices else given.names(parents),
         reached=int(found.value["reached"]),
         provenance=found.provenance,
         indices=indices,
@@ -196,9 +196,3 @@ def _by_steps(graph: Graph, source: int, indices: bool, devices: Devices, progre
         indices=indices,
         graph=graph,
     )
-
-
-def _named(parents: AnyArray, ids: Int64Array) -> Int64Array:
-    """Original ids instead of positions."""
-    named: Int64Array = np.where(parents >= 0, ids[parents], -1)
-    return named

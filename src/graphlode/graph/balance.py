@@ -1,8 +1,12 @@
-"""Which part of the rows each shard should have, so that all shards finish a batch at the same time.
+"""Which part of the rows each shard should have, so that batches are over soon.
 
 Every shard's time is fitted as t = a + b * updates over the batches it has seen. For a batch of the usual size there is
 one finish time T at which the parts (T - a) / b make up the whole batch; a shard that could not even begin before T gets
-nothing.
+nothing. A batch that is split takes a while beyond its slowest part: it is cut on the host and handed to workers. So
+where one device leads all others by far, as a GPU does beside CPU cores, it begins with all rows, and splits must show
+that they are worth while. A leader is never left without rows: graphs are searched where their rows are.
+
+Rows move when what their new places would have saved so far outweighs the move.
 """
 
 from __future__ import annotations
@@ -10,42 +14,123 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphlode.graph.cost import DecayingFit
+from graphlode.slots import NUM_SLOTS
 
 EVERY = 32
 """Batches between two looks at the shares."""
 
 _LEAST_RATE = 1e-12
 _HOPE = 0.97  # a shard that has nothing to do is believed to be so much faster at every look, until it is tried again
+_LEADS = 2.0  # a leader's nominal speed, in that of the next device
+_WORTH = 0.95  # a split must take at most so much of what the leader takes alone
+_SPLITTING = (2e-4, 1e-8)  # seconds beyond the slowest part, and per update, until there was a split batch
+_SECONDS_PER_MOVED = 1e-7  # until rows have moved
+
+
+def leader_of(speeds: Sequence[float]) -> int | None:
+    """The device that is faster than each other one by far."""
+    *others, best = sorted(range(len(speeds)), key=lambda number: speeds[number])
+    return best if all(speeds[best] >= _LEADS * speeds[other] for other in others) else None
+
+
+def first_weights(speeds: Sequence[float]) -> list[float]:
+    """Shares to begin with, when nothing has been seen."""
+    leader = leader_of(speeds)
+    return list(speeds) if leader is None else _all_to(leader, len(speeds))
 
 
 class Balance:
     """What the shards of one store have shown so far."""
 
-    def __init__(self, num_shards: int) -> None:
-        self._fits = [DecayingFit(2) for _ in range(num_shards)]
-        self._hopes = [1.0] * num_shards
+    def __init__(self, speeds: Sequence[float]) -> None:
+        self._speeds = list(speeds)
+        self._leader = leader_of(speeds)
+        self._fits = [DecayingFit(2) for _ in speeds]
+        self._whole = [DecayingFit(2) for _ in speeds]  # batches that a shard takes alone, as the caller sees them
+        self._splitting = DecayingFit(2)
+        self._hopes = [1.0] * len(speeds)
         self._usual = 0.0
         self._since = 0
+        self._saved = 0.0  # by the shares that were wanted, had they been there since they were wanted first
+        self._seconds_per_moved = _SECONDS_PER_MOVED
 
-    def observe(self, updates: Sequence[int], seconds: Sequence[float]) -> None:
-        """One batch: so many updates went to each shard and took so long there."""
+    def observe(self, updates: Sequence[int], seconds: Sequence[float], wall: float) -> None:
+        """One batch: so many updates went to each shard and took so long there, and the caller waited so long."""
+        total = float(sum(updates))
         for number, (count, spent) in enumerate(zip(updates, seconds, strict=True)):
             if count:
                 self._fits[number].observe((1.0, float(count)), spent)
                 self._hopes[number] = 1.0
-        total = float(sum(updates))
+                if count == total:
+                    self._whole[number].observe((1.0, total), wall)
+        if 0 < max(updates, default=0) < total:
+            self._splitting.observe((1.0, total), max(0.0, wall - max(seconds)))
         self._usual = total if self._usual == 0 else 0.8 * self._usual + 0.2 * total
         self._since += 1
 
-    def wanted(self, *, now: bool = False) -> list[float] | None:
-        """New weights if it is time to look; None if it is not, or a shard has not been seen at work."""
-        if (self._since < EVERY and not now) or not all(fit.observations for fit in self._fits):
+    @property
+    def is_time(self) -> bool:
+        """Whether enough batches have passed since the last look."""
+        return self._since >= EVERY
+
+    def moved(self, entries: int, seconds: float) -> None:
+        """So many entries went to another shard."""
+        self._saved = 0.0
+        if entries:
+            self._seconds_per_moved = (self._seconds_per_moved * seconds / entries) ** 0.5
+
+    def wanted(self, slots: Sequence[int], entries: int, *, now: bool = False) -> list[float] | None:
+        """New weights if it is time to look and they pay; None if not, or if too little was seen.
+
+        `slots` are those of each shard at present, and `entries` are in all of them.
+        """
+        if not (self.is_time or now):
             return None
-        self._since = 0
+        seen, self._since = self._since, 0
         self._hopes = [_HOPE * hope for hope in self._hopes]
-        found = zip((fit.coefficients() for fit in self._fits), self._hopes, strict=True)
-        fits = [(a * hope, b * hope) for (a, b), hope in found]
-        return even_finish(fits, self._usual)
+        fits = self._believed()
+        if fits is None:
+            return None
+        weights = self._best(fits)
+        present, then = self._seconds(fits, slots), self._seconds(fits, weights)
+        self._saved = max(0.0, self._saved + seen * (present - then))
+        moving = sum(
+            max(0.0, have / NUM_SLOTS - want / sum(weights)) for have, want in zip(slots, weights, strict=True)
+        )
+        return weights if now or self._saved >= moving * entries * self._seconds_per_moved else None
+
+    def _believed(self) -> list[tuple[float, float]] | None:
+        """A fit for every shard: one that was never at work is as fast as its nominal speed beside the leader's."""
+        known = [fit.coefficients() if fit.observations else None for fit in self._fits]
+        model = None if self._leader is None else known[self._leader]
+        found = []
+        for coefficients, speed, hope in zip(known, self._speeds, self._hopes, strict=True):
+            if coefficients is None:
+                if model is None or self._leader is None:
+                    return None
+                coefficients = model[0], model[1] * self._speeds[self._leader] / speed
+            found.append((coefficients[0] * hope, coefficients[1] * hope))
+        return found
+
+    def _best(self, fits: Sequence[tuple[float, float]]) -> list[float]:
+        split = even_finish(fits, self._usual)
+        leader = self._leader
+        if leader is None:
+            return split
+        alone = _all_to(leader, len(fits))
+        pays = self._seconds(fits, split) <= _WORTH * self._seconds(fits, alone)
+        return split if split[leader] > 0 and pays else alone
+
+    def _seconds(self, fits: Sequence[tuple[float, float]], weights: Sequence[float]) -> float:
+        """What a batch of the usual size takes with these shares."""
+        size = self._usual
+        parts = {number: size * weight / sum(weights) for number, weight in enumerate(weights) if weight}
+        slowest = max(fits[number][0] + fits[number][1] * part for number, part in parts.items())
+        if len(parts) > 1:
+            a, b = self._splitting.coefficients() if self._splitting.observations else _SPLITTING
+            return slowest + a + b * size
+        (number,) = parts
+        return self._whole[number].predict((1.0, size)) if self._whole[number].observations else slowest
 
 
 def even_finish(fits: Sequence[tuple[float, float]], updates: float) -> list[float]:
@@ -60,3 +145,7 @@ def even_finish(fits: Sequence[tuple[float, float]], updates: float) -> list[flo
             break
         working -= late
     return [max(0.0, (finish - fits[i][0]) * rates[i]) if i in working else 0.0 for i in range(len(fits))]
+
+
+def _all_to(number: int, count: int) -> list[float]:
+    return [float(number == other) for other in range(count)]

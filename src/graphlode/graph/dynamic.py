@@ -21,6 +21,7 @@ from graphlode.errors import InputError, StateError
 from graphlode.execute.devices import Devices, canonical, resolve
 from graphlode.execute.run import Shares
 from graphlode.execute.shares import weights_from
+from graphlode.graph.balance import first_weights
 from graphlode.graph.batch import Batch, BatchResult, all_ids
 from graphlode.graph.ids import Admission, VertexIds
 from graphlode.graph.shard import Strategy
@@ -93,10 +94,11 @@ class DynamicGraph:
             num_rows=1024 if size is None else size,
             weighted=self._weighted,
             strategy=strategy,
-            weights=[d.speed for d in chosen] if shares == "auto" else weights_from(shares, names, canonical),
+            weights=first_weights([device.speed for device in chosen])
+            if shares == "auto"
+            else weights_from(shares, names, canonical),
             automatic=shares == "auto",
         )
-        self._takes_pairs = size is not None and self._shards.takes_pairs
         self._lock = Lock()
         self._closed = False
         self._latest: Snapshot | None = None  # of the present version, for whoever asks next
@@ -272,7 +274,7 @@ class DynamicGraph:
         with self._lock:
             self._require_open()
             self._writer = get_ident()
-            if self._takes_pairs:
+            if self._ids.fixed and self._shards.takes_pairs:
                 changes = self._apply_pairs(batch)
             else:
                 batch = batch.on_host()

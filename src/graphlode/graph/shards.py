@@ -16,18 +16,21 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from copy import copy
 from functools import partial
+from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
 
+from graphlode.config import settings
 from graphlode.control import Control
+from graphlode.cpu.graph.split import by_owner
 from graphlode.errors import InputError, StateError
 from graphlode.execute.device import Device
-from graphlode.execute.shares import HYSTERESIS, ShareTable, slot_of
+from graphlode.execute.shares import HYSTERESIS, ShareTable
 from graphlode.execute.wait import uninterrupted, wait_all
-from graphlode.graph.balance import Balance
+from graphlode.graph.balance import Balance, first_weights
 from graphlode.graph.shard import HeldShard, Part, Prepared, Shard, Strategy
-from graphlode.packed import MAX_ROWS, Change, Pairs, rows_of
+from graphlode.packed import MAX_ROWS, Change, Pairs
 from graphlode.slots import NUM_SLOTS
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 
@@ -54,8 +57,8 @@ class Shards:
             Shard(name, device, num_rows=num_rows, weighted=weighted, strategy=strategy)
             for name, device in zip(names, devices, strict=True)
         ]
-        self._table = ShareTable(weights)
-        self._balance = Balance(len(devices)) if automatic and len(devices) > 1 else None
+        self._share(ShareTable(weights))
+        self._balance = Balance([device.speed for device in devices]) if automatic and len(devices) > 1 else None
         self.broken = False
         self._everywhere(lambda shard: shard.create())
 
@@ -99,8 +102,8 @@ class Shards:
 
     @property
     def takes_pairs(self) -> bool:
-        """Whether a batch may come as pairs of positions that nobody has checked: to a single shard that does."""
-        return len(self._shards) == 1 and self._shards[0].takes_pairs
+        """Whether a batch may come as pairs of positions that nobody has checked: if one shard has all, and takes them."""
+        return self._only is not None and self._only.takes_pairs
 
     def apply(
         self,
@@ -110,13 +113,23 @@ class Shards:
         done: Callable[[Changes], None],
     ) -> Changes:
         """All of it or nothing. `done` is called once, when it is there."""
-        if len(self._shards) == 1 and keys.size:
-            return self._apply_alone(Part(keys, deletes, weights), done)
-        return self._commit(self._split(keys, deletes, weights), done)
+        if self._only is None or not keys.size:
+            begun = perf_counter()
+            parts = self._split(keys, deletes, weights)
+            changes = self._commit(parts, done)
+            sizes = [0 if part is None else part.keys.size for part in parts]
+            self._learn(sizes, changes, perf_counter() - begun)
+        else:
+            begun = perf_counter()
+            changes = self._apply_alone(self._only, Part(keys, deletes, weights), done)
+            if self._balance is not None:
+                sizes = [0 if change is None else keys.size for change in changes]
+                self._learn(sizes, changes, perf_counter() - begun)
+        return changes
 
     def settle(self) -> bool:
         """Move slots if the batches seen so far say that it is worth while; whether any moved."""
-        weights = None if self._balance is None else self._balance.wanted()
+        weights = self._wanted()
         if weights is None:
             return False
         try:
@@ -126,8 +139,7 @@ class Shards:
 
     def even_out(self) -> int:
         """As `settle`, now and whatever it costs; by the devices' nominal speeds if too little was seen."""
-        weights = None if self._balance is None else self._balance.wanted(now=True)
-        return self.move(weights or [shard.device.speed for shard in self._shards])
+        return self.move(self._wanted(now=True) or first_weights([shard.device.speed for shard in self._shards]))
 
     def release(self) -> None:
         """Let go of what the devices hold."""
@@ -141,23 +153,39 @@ class Shards:
         moves = table.change(weights, hysteresis=hysteresis)
         if not moves:
             return 0
+        begun = perf_counter()
         parts = self._exchange(moves)
-
-        def done(changes: Changes) -> None:
-            self._table = table
-
-        self._commit(parts, done, learn=False)
+        changes = self._commit(parts, lambda changes: self._share(table))
+        if self._balance is not None:
+            self._balance.moved(
+                sum(change.inserted for change in changes if change is not None), perf_counter() - begun
+            )
         return len(moves)
+
+    def _share(self, table: ShareTable) -> None:
+        owners = [number for number, count in enumerate(table.counts()) if count]
+        self._table = table
+        self._only = self._shards[owners[0]] if len(owners) == 1 else None
+
+    def _wanted(self, *, now: bool = False) -> list[float] | None:
+        if self._balance is None or not (now or self._balance.is_time):
+            return None
+        entries = sum(shard.kernels.num_entries(shard.state) for shard in self._shards)
+        return self._balance.wanted(self._table.counts(), entries, now=now)
+
+    def _learn(self, updates: Sequence[int], changes: Changes, wall: float) -> None:
+        if self._balance is not None:
+            self._balance.observe(updates, [0.0 if change is None else change.seconds for change in changes], wall)
 
     def _split(self, keys: Any, deletes: Any, weights: FloatArray | None) -> list[Part | None]:
         if not keys.size:
             return [None] * len(self._shards)
-        owner = self._table.owners[slot_of(rows_of(keys))]
-        return [_part(owner == number, keys, deletes, weights) for number in range(len(self._shards))]
+        owned = by_owner(keys, self._table.owners, len(self._shards), threads=settings().threads)
+        return [_part(places, keys, deletes, weights) for places in owned]
 
     def _exchange(self, moves: Sequence[tuple[int, int, int]]) -> list[Part | None]:
         """What every shard has to take in and to give away."""
-        receivers: Int64Array = np.full(NUM_SLOTS, -1)
+        receivers: Int64Array = np.zeros(NUM_SLOTS, np.int64)  # of slots that stay nothing is given
         leaving = np.zeros((len(self._shards), NUM_SLOTS), bool)
         for slot, giver, receiver in moves:
             receivers[slot] = receiver
@@ -171,17 +199,16 @@ class Shards:
         )
         keys = np.concatenate([k for k, _ in given])
         weights = None if given[0][1] is None else np.concatenate([w for _, w in given])
-        to = receivers[slot_of(rows_of(keys))]
         parts = []
-        for number, (own_keys, own_weights) in enumerate(given):
-            arriving = to == number
+        arrivals = by_owner(keys, receivers, len(self._shards), threads=settings().threads)
+        for arriving, (own_keys, own_weights) in zip(arrivals, given, strict=True):
             together = np.concatenate([keys[arriving], own_keys])
             values = None if weights is None else np.concatenate([weights[arriving], own_weights])
-            deletes = np.arange(together.size) >= int(np.count_nonzero(arriving))
+            deletes = np.arange(together.size) >= arriving.size
             parts.append(Part(together, deletes, values) if together.size else None)
         return parts
 
-    def _commit(self, parts: Sequence[Part | None], done: Callable[[Changes], None], *, learn: bool = True) -> Changes:
+    def _commit(self, parts: Sequence[Part | None], done: Callable[[Changes], None]) -> Changes:
         """Two phases. Parts for devices far away are handed to their workers, small ones near by are done meanwhile."""
         control = Control()
         changes: Changes = [None] * len(parts)
@@ -191,36 +218,33 @@ class Shards:
         with uninterrupted():
             self._commit_all(prepared, near, changes)
             done(changes)
-        if learn and self._balance is not None:
-            updates = [0 if part is None else part.keys.size for part in parts]
-            self._balance.observe(updates, [0.0 if change is None else change.seconds for change in changes])
         return changes
 
-    def _apply_alone(self, part: Part, done: Callable[[Changes], None]) -> Changes:
-        """A batch for the only shard, in one go: whole or not at all is for its kernels to see to."""
-        shard = self._shards[0]
-        changes: Changes = [None]
+    def _apply_alone(self, shard: Shard, part: Part, done: Callable[[Changes], None]) -> Changes:
+        """A batch for the only shard with rows, in one go: whole or not at all is for its kernels to see to."""
+        number = self._shards.index(shard)
+        changes: Changes = [None] * len(self._shards)
         begun = None
         if shard.attempts:
             with uninterrupted():
                 begun = self._guarded(shard.attempt, part)
                 if isinstance(begun, Change):
-                    changes[0] = begun
+                    changes[number] = begun
                     done(changes)
                     return changes
         elif (near := shard.nearby(part)) is not None:
             prepared = shard.prepare(part, Control(), near)
             with uninterrupted():
-                changes[0] = self._commit_part(shard, prepared)
+                changes[number] = self._commit_part(shard, prepared)
                 done(changes)
             return changes
         control = Control()
 
         def both(shard: Shard) -> None:
             if shard.attempts:
-                changes[0] = self._guarded(shard.apply, part, control, begun)
+                changes[number] = self._guarded(shard.apply, part, control, begun)
             else:
-                changes[0] = self._commit_part(shard, shard.prepare(part, control))
+                changes[number] = self._commit_part(shard, shard.prepare(part, control))
             done(changes)
 
         wait_all([self._on(shard, both)], control)
@@ -290,10 +314,12 @@ def _rows_in(shard: Shard, slots: BoolArray) -> tuple[AnyArray, FloatArray | Non
     return found
 
 
-def _part(here: BoolArray, keys: AnyArray, deletes: BoolArray | None, weights: FloatArray | None) -> Part | None:
-    if not here.any():
+def _part(places: Int64Array, keys: AnyArray, deletes: BoolArray | None, weights: FloatArray | None) -> Part | None:
+    if not places.size:
         return None
-    return Part(keys[here], None if deletes is None else deletes[here], None if weights is None else weights[here])
+    return Part(
+        keys[places], None if deletes is None else deletes[places], None if weights is None else weights[places]
+    )
 
 
 def _names(devices: Sequence[Device]) -> list[str]:
