@@ -312,6 +312,19 @@ def test_tasks_are_measured_one_by_one(bench: Bench, build_level: int) -> None:
     assert (found["ticks"] > 0).all()
 
 
+def test_measuring_where_no_edge_is_worth_a_task_finds_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clique_enumerate, "_CLIQUES_AT_ONCE", -1)  # so that launches are cut into slices
+    view = view_of([list(range(1, 9)), *([] for _ in range(8))])
+    options = EnumerateOptions("queued", measure=True)
+    task = Task(0, len(view["neighbors"]))
+    counted = on(
+        bench,
+        view,
+        lambda there: clique_enumerate.count_tasks(bench.device, there, task, control=Control(), k=5, options=options),
+    )
+    assert counted.total == 0 and sum(len(record) for record in counted.records) == 0
+
+
 @pytest.mark.parametrize(
     ("size", "needed", "cliques", "parts"),
     [(0, 3, 10, 1), (5, 3, 10, 1), (40, 5, 10**9, 1), (40, 5, 10**5, 2), (40, 5, 1, 2), (40, 8, 10**5, 40)],

@@ -207,6 +207,18 @@ def test_rows_stay_with_the_leader_where_splitting_takes_longer_than_it_saves() 
         assert balance.wanted([NUM_SLOTS, 0], 10**7) in (None, [1.0, 0.0])
 
 
+def test_few_batches_of_a_leader_alone_are_looked_at() -> None:
+    balance = Balance([132.0, 16.0])
+    noted = 0
+    for _ in range(EVERY):
+        assert not balance.is_time
+        if balance.takes_note():
+            balance.observe([1000, 0], [7e-5, 0.0], 7e-5)
+            noted += 1
+    assert 1 < noted <= EVERY // 8 + 1 and balance.is_time
+    assert balance.wanted([NUM_SLOTS, 0], 10**7) == [1.0, 0.0]
+
+
 def test_rows_are_shared_with_the_others_where_that_is_faster() -> None:
     balance = Balance([4.0, 2.0])
     seen(balance, [1_000_000, 0], [1.0, 0.0], 1.0)

@@ -139,3 +139,13 @@ def test_rows_of_several_shards_are_merged() -> None:
     merged = merge_rows(parts)
     assert merged["offsets"].tolist() == [0, 2, 3, 5]
     assert merged["neighbors"].tolist() == [1, 2, 0, 0, 1] and merged["weights"].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
+
+
+def test_snapshots_of_a_store_share_the_ids_that_are_positions() -> None:
+    store = gl.DynamicGraph(num_vertices=50, devices="cpu")
+    first = store.snapshot().ids
+    store.insert([1], [2])
+    second = store.snapshot().ids
+    assert first.tolist() == list(range(50)) and np.shares_memory(first, second)
+    with pytest.raises(ValueError, match="read-only"):
+        second[0] = 1

@@ -8,7 +8,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -92,7 +91,8 @@ class Graph:
         """The original id of each vertex: ascending, or in order of arrival if they came from a store."""
         if self._ids is not None:
             return self._ids
-        return _positions_up_to(self.num_vertices)
+        positions: Int64Array = _frozen(np.arange(self.num_vertices, dtype=np.int64))
+        return positions
 
     @property
     def csr(self) -> tuple[Int64Array, VertexArray]:
@@ -374,17 +374,6 @@ class Graph:
         if not 0 <= name < self.num_vertices:
             raise InputError(f"position {name} is outside 0 .. {self.num_vertices - 1}")
         return name
-
-
-# By length, as long as anybody has them: the snapshots of a store come and go, and all have the same.
-_all_positions: WeakValueDictionary[int, Int64Array] = WeakValueDictionary()
-
-
-def _positions_up_to(number: int) -> Int64Array:
-    found = _all_positions.get(number)
-    if found is None:
-        found = _all_positions[number] = _frozen(np.arange(number, dtype=np.int64))
-    return found
 
 
 _STATE = ("_offsets", "_neighbors", "_ids", "_directed", "_weights", "_times", "_provenance", "_version")

@@ -46,6 +46,7 @@ class VertexIds:
         self._count = num_vertices or 0
         self._ids: Int64Array = np.empty(0, np.int64)
         self._table: _Table = _DirectTable(1024)
+        self._positions: Int64Array = np.empty(0, np.int64)
 
     def __len__(self) -> int:
         return self._count
@@ -58,6 +59,14 @@ class VertexIds:
     def as_array(self) -> Int64Array | None:
         """The ids in order of arrival, not copied; None if they are the positions."""
         return None if self._plain else self._ids[: self._count]
+
+    def positions(self, number: int) -> Int64Array:
+        """0 .. number - 1, read-only. Kept: the snapshots of a store come and go, and new memory is slow to touch."""
+        if self._positions.size < number:
+            made = np.arange(max(number, self._count), dtype=np.int64)
+            made.flags.writeable = False
+            self._positions = made
+        return self._positions[:number]
 
     def find(self, ids: Int64Array, below: int | None = None) -> Int64Array:
         """The position of each id; UNKNOWN if it is not among the first `below` (None: all)."""

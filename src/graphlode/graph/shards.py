@@ -122,7 +122,7 @@ class Shards:
         else:
             begun = perf_counter()
             changes = self._apply_alone(self._only, Part(keys, deletes, weights), done)
-            if self._balance is not None:
+            if self._balance is not None and self._balance.takes_note():
                 sizes = [0 if change is None else keys.size for change in changes]
                 self._learn(sizes, changes, perf_counter() - begun)
         return changes

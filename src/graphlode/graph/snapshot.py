@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from threading import Lock
 from typing import Any
 
@@ -75,6 +75,10 @@ class Snapshot(Graph):
             self._weights = None
 
     # Without the rows
+
+    @cached_property
+    def ids(self) -> Int64Array:
+        return self._known.positions(self.num_vertices) if self._ids is None else self._ids
 
     @property
     def num_vertices(self) -> int:

@@ -30,7 +30,7 @@ _TAIL_LEVELS, _TAIL_ENTRIES = 4096, 16 * 1024
 
 # Entries of pages, read leaf after leaf (10 bytes each, in order), that cost as much as one walked forwards (32 bytes or
 # more, at random).
-_READ_PER_WALKED = 16
+_READ_PER_WALKED = 8
 
 
 def worth_looking_back(frontier_entries: int, entries_left: int, unreached: int, read_anyway: int = 0) -> bool:

@@ -259,7 +259,7 @@ class _Search:
         queued = self.device.get(plan.work)[QUEUED : QUEUED + NUM_CLASSES]
         begins = np.append(0, plan.capacities.cumsum())
         for size_class in self._classes(plan):
-            if size_class != WIDE:
+            if size_class != WIDE and queued[size_class]:  # what has no tasks may not have been launched
                 begin = int(begins[size_class])
                 yield self.device.get(self.records[begin : begin + int(queued[size_class])])
 
