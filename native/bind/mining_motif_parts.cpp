@@ -1,8 +1,11 @@
-// mining_motif_parts.cpp - binding of what Python asks for around motifs: random graphs of given degrees, sums along
-// rows.
+// mining_motif_parts.cpp - binding of what Python asks for around motifs: random graphs of given degrees, orbits from
+// raw arrays.
+#include <utility>
+
 #include "arrays.hpp"
+#include "graphlode/mining/orbit_formulas.hpp"
 #include "graphlode/mining/rewire.hpp"
-#include "graphlode/mining/row_sums.hpp"
+#include "supported_arrays.hpp"
 
 namespace graphlode::bind {
 namespace {
@@ -24,29 +27,27 @@ nb::tuple rewire(const in<std::int32_t>& src, const in<std::int32_t>& dst, std::
   return nb::make_tuple(to_numpy(std::move(made_src)), to_numpy(std::move(made_dst)));
 }
 
-// weights is empty where all are 1.
-template <class Vertex, class Edge>
-std::uint32_t row_sums(const in<std::int64_t>& offsets, const in<Vertex>& neighbors, const in<Edge>& edges,
-                       const in<std::int64_t>& weights, const in<std::int64_t>& values, const inout<std::int64_t>& sums,
-                       int threads, const control_words& words) {
-  const auto graph = as_csr(offsets, neighbors);
-  const auto rows = static_cast<std::size_t>(graph.num_vertices);
-  const auto columns = rows == 0 ? 1 : sums.size() / rows;
-  if (columns < 1 || columns > mining::most_columns || sums.size() != rows * columns || values.size() != sums.size())
-    throw nb::value_error("values and sums must have the same number of columns for each row");
-  if (edges.size() != neighbors.size()) throw nb::value_error("edges must be as many as neighbors");
-  const control ctl = as_control(words);
+// `raw` is name -> array; `high` is empty where upper halves are not expected. Returns false if one was needed.
+bool orbit_formulas(const in<std::int64_t>& offsets, const in<std::int32_t>& neighbors, const in<std::int32_t>& lower,
+                    const in<std::int32_t>& edges, const in<std::int32_t>& triangles, const in<std::int32_t>& vertices,
+                    const nb::dict& raw, int size, bool of_edges, const in<std::int64_t>& matrix,
+                    const in<std::int32_t>& columns, double limit, const inout<std::int64_t>& low,
+                    const inout<std::int64_t>& high, int threads, const control_words& words) {
+  namespace motifs = mining::motifs;
+  if (size != 4 && size != 5) throw nb::value_error("size must be 4 or 5");
+  const auto graph = supported_arrays{offsets, neighbors, lower, edges, triangles}.view();
+  const auto units = static_cast<std::size_t>(of_edges ? graph.num_edges() : graph.num_vertices);
+  if (vertices.size() != static_cast<std::size_t>(graph.num_vertices))
+    throw nb::value_error("vertices must be as many as rows");
+  if (low.size() != units * columns.size() || (high.size() != 0 && high.size() != low.size()))
+    throw nb::value_error("the output must have a number for each unit and column");
+  const raw_inputs given(raw, graph, size, of_edges);
+  const auto ctl = as_control(words);
+  const motifs::orbit_request request{
+      size, {matrix.data(), matrix.size()}, {columns.data(), columns.size()}, vertices.data(), limit};
+  const motifs::orbit_columns output{low.data(), high.size() == 0 ? nullptr : high.data()};
   nb::gil_scoped_release nogil;
-  return mining::row_sums(graph, edges.data(), weights.size() == 0 ? nullptr : weights.data(), values.data(),
-                          static_cast<int>(columns), sums.data(), threads, ctl);
-}
-
-template <class Vertex, class Edge>
-void bind_row_sums(nb::module_& m) {
-  using nb::literals::operator""_a;
-  m.def("mining_row_sums", &row_sums<Vertex, Edge>, "offsets"_a.noconvert(), "neighbors"_a.noconvert(),
-        "edges"_a.noconvert(), "weights"_a.noconvert(), "values"_a.noconvert(), "sums"_a.noconvert(), "threads"_a,
-        "control"_a.noconvert(), "Fills sums; returns a bit for each column that does not fit 64 bits.");
+  return (of_edges ? motifs::edge_orbits : motifs::vertex_orbits)(graph, given.pointers, request, output, threads, ctl);
 }
 
 }  // namespace
@@ -56,9 +57,11 @@ void bind_mining_motif_parts(nb::module_& m) {
   m.def("mining_rewire", &rewire, "src"_a.noconvert(), "dst"_a.noconvert(), "attempts"_a, "seed"_a, "first"_a,
         "samples"_a, "threads"_a, "control"_a.noconvert(),
         "Edges of random graphs with the same degrees, one sample after the other, as (src, dst).");
-  bind_row_sums<std::int32_t, std::int32_t>(m);
-  bind_row_sums<std::int32_t, std::int64_t>(m);
-  bind_row_sums<std::int64_t, std::int64_t>(m);
+  m.def("mining_orbit_formulas", &orbit_formulas, "offsets"_a.noconvert(), "neighbors"_a.noconvert(),
+        "lower"_a.noconvert(), "edges"_a.noconvert(), "triangles"_a.noconvert(), "vertices"_a.noconvert(), "raw"_a,
+        "size"_a, "of_edges"_a, "matrix"_a.noconvert(), "columns"_a.noconvert(), "limit"_a, "low"_a.noconvert(),
+        "high"_a.noconvert(), "threads"_a, "control"_a.noconvert(),
+        "Fills the columns of orbits; returns whether all fit, which is sure if there is room for upper halves.");
 }
 
 }  // namespace graphlode::bind

@@ -43,6 +43,17 @@ def hubs() -> list[set[int]]:
     return symmetric(1110, [*edges, (1103, 1104), (1104, 1105), (0, 1106)])
 
 
+def twins() -> list[set[int]]:
+    """Four hubs with the same neighbors, three others, and one that ranks above them all and has them as neighbors."""
+    first, second, top = range(4), range(4, 7), 7
+    edges = [*combinations(first, 2), *combinations(second, 2)]
+    edges += [(hub, leaf) for hub in first for leaf in range(8, 60)] + [
+        (hub, leaf) for hub in second for leaf in range(40, 85)
+    ]
+    edges += [(top, other) for other in (*first, *range(8, 85))]
+    return symmetric(90, [*edges, *((8 + u, 8 + v) for u, v in random_edges(78, 90, 6))])
+
+
 def dense() -> list[set[int]]:
     """So many neighbors that local graphs have tiles, and lists of more than 32 words."""
     rng = np.random.default_rng(8)

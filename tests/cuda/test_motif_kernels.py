@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from motif_graphs import GRAPHS, dense, hubs, supported, uneven
+from motif_graphs import GRAPHS, dense, hubs, supported, twins, uneven
 
 import graphlode as gl
 from graphlode.control import Control
-from graphlode.cuda.mining import motif_cycles, motif_tasks, motif_wedges, motifs, supports
+from graphlode.cuda.mining import motif_cycles, motif_tasks, motif_twins, motif_wedges, motifs, supports
 from graphlode.cuda.mining.motif_graph import prepare
 from graphlode.errors import DeviceMemoryError, KernelFaultError, UnsupportedError
 from graphlode.execute.devices import resolve
@@ -121,15 +121,46 @@ def test_hubs_with_more_than_a_thousand_neighbors(bench: Bench) -> None:
     check(count(bench, hubs), from_lists(bench, hubs))
 
 
+@pytest.mark.parametrize("packed", [False, True], ids=["wide", "packed"])
 @pytest.mark.parametrize("cuts_bytes", [0, 1 << 20], ids=["searched", "cut"])
 def test_ranges_of_vertices_that_fit_shared_memory(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, cuts_bytes: int
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, cuts_bytes: int, packed: bool
 ) -> None:
     """With few words for the counters of a large block, most tasks have no table, and pairs are cut into ranges."""
+    if not packed:
+        monkeypatch.setattr(motif_wedges, "_PACKED_LIMIT", 1)
     monkeypatch.setattr(motif_wedges, "_CUTS_BYTES", cuts_bytes)
     monkeypatch.setattr(motif_tasks, "SMALL_WEDGES", 130)
     monkeypatch.setattr(motifs, "large_words", lambda device: 532)
     check(count(bench, hubs), from_lists(bench, hubs))
+
+
+@pytest.mark.parametrize("graph", [*GRAPHS.values(), twins], ids=[*GRAPHS, "twins"])
+@pytest.mark.parametrize("words", [4 * 1024, 64], ids=["tables", "ranges"])
+def test_hubs_with_the_same_neighbors_are_walked_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, graph: Graph, words: int
+) -> None:
+    monkeypatch.setattr(motif_twins, "WORTH_TWINS", 0)
+    monkeypatch.setattr(motif_twins, "HUB_DEGREE", 3)
+    monkeypatch.setattr(motif_tasks, "WARP_WEDGES", 2)
+    monkeypatch.setattr(motif_tasks, "SMALL_WEDGES", 8)
+    monkeypatch.setattr(motifs, "large_words", lambda device: words)
+    check(count(bench, graph), expected(graph))
+
+
+def test_twins_are_found_where_they_are(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(motif_twins, "WORTH_TWINS", 0)
+    monkeypatch.setattr(motif_twins, "HUB_DEGREE", 40)
+
+    def work() -> tuple[Any, Any, Any]:
+        graph = prepare(bench.device, bench.device.put(supported(twins)), local_bytes=lambda wanted: wanted)
+        first, leaders, sizes = motif_twins.twin_hubs(bench.device, graph, 10)
+        return first, bench.device.get(leaders), bench.device.get(sizes)
+
+    first, leaders, sizes = bench.do(work)
+    assert sorted(sizes.tolist()) == [0] * 5 + [1, 3, 4]
+    for place, leader in enumerate(leaders.tolist()):
+        assert leader <= first + place and sizes[leader - first] >= 1
 
 
 def test_many_launches_give_the_same_sums(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from motif_graphs import SMALL_GRAPHS, mixed, supported
+from motif_graphs import SMALL_GRAPHS, mixed, supported, twins
 
 import graphlode as gl
 from graphlode.control import Control
-from graphlode.cuda.mining import motif_tasks, orbit_pairs, orbits
+from graphlode.cpu.mining.orbit_formulas import compose
+from graphlode.cuda.mining import motif_tasks, motif_twins, motif_wedges, orbit_cycles, orbit_pairs, orbits
 from graphlode.execute.devices import resolve
 from graphlode.reference.mining import orbits as reference
 from graphlode.types import Task
@@ -29,7 +30,9 @@ def expected(graph: Graph, size: int, edges: bool) -> dict[str, Any]:
     device: Any = resolve("reference")[0]
     view = supported(graph)
     whole = iter([Task(0, len(view["lower"]))])
-    return reference.launch(device, view, whole, control=Control(), size=size, edges=edges)
+    found = reference.launch(device, view, whole, control=Control(), size=size, edges=edges)
+    named = view | {"vertices": np.arange(len(view["lower"]))}
+    return found | (compose(named, found, edges=edges, threads=1, control=Control()) if size == 5 else {})
 
 
 def count(
@@ -52,10 +55,10 @@ def count(
 
 
 def check(found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    assert found.keys() >= wanted.keys()
+    assert found.keys() == wanted.keys()
     for name, array in found.items():
         assert array.dtype == np.int64
-        np.testing.assert_array_equal(array, wanted.get(name, []), name)
+        np.testing.assert_array_equal(array, wanted[name], name)
 
 
 @pytest.mark.parametrize(("size", "edges"), FORMS)
@@ -65,11 +68,36 @@ def test_every_array_is_that_of_the_reference(bench: Bench, graph: Graph, size: 
 
 
 @pytest.mark.parametrize("edges", [False, True], ids=["vertices", "edges"])
-def test_counters_by_vertex(bench: Bench, monkeypatch: pytest.MonkeyPatch, edges: bool) -> None:
-    """With small tables, most vertices have their counters in global memory, in many launches."""
+@pytest.mark.parametrize(
+    ("most_ranges", "cuts_bytes"), [(0, 0), (64, 0), (64, 1 << 20)], ids=["listed", "ranges searched", "ranges cut"]
+)
+def test_vertices_with_more_wedges_than_a_table_takes(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, edges: bool, most_ranges: int, cuts_bytes: int
+) -> None:
+    """With small tables, most have counters by vertex: all in global memory, or some at a time; in many launches."""
+    monkeypatch.setattr(motif_tasks, "WARP_WEDGES", 10)
     monkeypatch.setattr(motif_tasks, "SMALL_WEDGES", 20)
+    monkeypatch.setattr(motif_tasks, "large_wedges", lambda words: 20)
+    monkeypatch.setattr(orbit_pairs, "large_words", lambda device: 30)
+    monkeypatch.setattr(orbit_pairs, "MOST_RANGES", most_ranges)
+    monkeypatch.setattr(motif_wedges, "_CUTS_BYTES", cuts_bytes)
     monkeypatch.setattr(orbit_pairs, "WEDGES_PER_LAUNCH", 500)
+    monkeypatch.setattr(orbit_cycles, "CYCLE_WEDGES_PER_LAUNCH", 500)
     check(count(bench, mixed, 5, edges), expected(mixed, 5, edges))
+
+
+@pytest.mark.parametrize("graph", [mixed, twins, SMALL_GRAPHS["complete"]], ids=["mixed", "twins", "complete"])
+@pytest.mark.parametrize("small", [1024, 20], ids=["tables", "ranges"])
+def test_hubs_with_the_same_neighbors_are_walked_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, graph: Graph, small: int
+) -> None:
+    monkeypatch.setattr(motif_twins, "WORTH_TWINS", 0)
+    monkeypatch.setattr(motif_twins, "HUB_DEGREE", 3)
+    monkeypatch.setattr(motif_tasks, "WARP_WEDGES", 10)
+    monkeypatch.setattr(motif_tasks, "SMALL_WEDGES", small)
+    monkeypatch.setattr(orbit_pairs, "large_words", lambda device: 50)
+    check(count(bench, graph, 5, False), expected(graph, 5, False))
+    check(count(bench, graph, 4, False), expected(graph, 4, False))
 
 
 @pytest.mark.parametrize("edges", [False, True], ids=["vertices", "edges"])
@@ -78,13 +106,35 @@ def test_a_memory_limit_leaves_local_graphs_out(bench: Bench, edges: bool) -> No
         check(count(bench, mixed, 5, edges), expected(mixed, 5, edges))
 
 
+@pytest.mark.parametrize(("size", "edges"), FORMS)
+def test_what_tasks_add_is_what_the_reference_adds(bench: Bench, size: int, edges: bool) -> None:
+    """Row by row, so that devices of any kind may share the rows; sums over other arrays take all of them."""
+    whole = expected(mixed, size, edges)
+    begin, *cuts = (0, 7, 20, 20, 44, 45)
+    total: dict[str, Any] = {}
+    for end in cuts:
+        found = count(bench, mixed, size, edges, [Task(begin, end)])
+        device: Any = resolve("reference")[0]
+        part = iter([Task(begin, end)])
+        wanted = reference.launch(device, supported(mixed), part, control=Control(), size=size, edges=edges)
+        if begin < end:
+            check(found, wanted)
+        total = {name: total.get(name, 0) + array for name, array in found.items()} or total
+        begin = end
+    assert whole.keys() - total.keys() == (orbits.COMPOSED & whole.keys() if size == 5 else set())
+    check(total, {name: whole[name] for name in total})
+    check(count(bench, mixed, size, edges, [Task(0, 20), Task(20, 20), Task(20, 45)]), whole)
+
+
 @pytest.mark.parametrize("edges", [False, True], ids=["vertices", "edges"])
-def test_tasks_are_answered_in_their_order(bench: Bench, edges: bool) -> None:
-    tasks = [Task(0, 20), Task(20, 20), Task(20, 45)]
-    check(count(bench, mixed, 4, edges, tasks), expected(mixed, 4, edges))
-    last = count(bench, mixed, 4, edges, tasks[2:])
-    wanted = expected(mixed, 4, edges)
-    assert all(array.tolist() == wanted[name][-len(array) :].tolist() for name, array in last.items())
+def test_long_rows_of_local_graphs_meet_short_ones(bench: Bench, edges: bool) -> None:
+    """Two hubs that are neighbors, 1,100 leaves of both, and edges among the leaves."""
+    leaves = np.arange(2, 1102)
+    pairs = [(0, 1), *((hub, leaf) for hub in (0, 1) for leaf in leaves)]
+    pairs += [(leaf, leaf + step) for leaf in range(2, 90) for step in (1, 2, 5)]
+    graph = gl.from_edges(*np.array(pairs).T)
+    found = gl.count_orbits(graph, edges=edges, devices=bench.device.name)
+    np.testing.assert_array_equal(found.values, gl.count_orbits(graph, edges=edges, devices="cpu").values)
 
 
 def test_more_edges_at_a_vertex_than_a_warp_holds(bench: Bench) -> None:

@@ -14,10 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphlode as gl
+from graphlode.cpu.mining import orbit_formulas
 from graphlode.datasets import dataset, dataset_names
-from graphlode.errors import CountOverflowError, InputError, UnsupportedError
-from graphlode.mining.orbit_formulas import require_raw_fits
-from graphlode.mining.orbit_layout import Layout
+from graphlode.errors import CountOverflowError, InputError
 from graphlode.mining.patterns import (
     NUM_EDGE_ORBITS,
     NUM_PATTERNS,
@@ -150,15 +149,17 @@ def test_orbits_beyond_64_bits_are_python_integers() -> None:
     assert at_edges.values[0].tolist() == [comb(n - 1, 2), comb(n - 1, 3)]
 
 
-def test_raw_terms_that_may_overflow_are_refused() -> None:
-    """No graph of that size fits here: what decides are degrees and numbers of paths."""
-    layout = Layout(np.array([0, 1, 2]), np.array([1, 0]), np.array([0, 0]), np.zeros(1, np.int64))
-    zeros = np.zeros(2, np.int64)
-    require_raw_fits({0: zeros + 1, 1: zeros + 2**31, 4: zeros}, layout)
-    with pytest.raises(CountOverflowError, match="63 bits"):
-        require_raw_fits({0: zeros + 1, 1: zeros + 2**32, 4: zeros}, layout)
-    with pytest.raises(CountOverflowError, match="63 bits"):
-        require_raw_fits({0: zeros + 1, 1: zeros, 4: zeros + 2**62}, layout)
+def test_raw_terms_that_may_overflow_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No graph of that size fits here, so the limit comes down: what decides are paths of 2 and of 3 edges."""
+    n, paths2, paths3 = 6, 5 * 4, 5 * 4 * 3
+    bound = 2.0 * ((n - 1) * paths3 + (n - 2) * paths3 + paths2**2 / 2)
+    monkeypatch.setattr(orbit_formulas, "LIMIT", bound + 1)
+    assert gl.count_orbits(gl.complete(n), devices="cpu")[72].tolist() == [5] * n
+    monkeypatch.setattr(orbit_formulas, "LIMIT", bound)
+    for edges in (False, True):
+        with pytest.raises(CountOverflowError, match="61 bits"):
+            gl.count_orbits(gl.complete(n), edges=edges, devices="cpu")
+    assert gl.count_orbits(gl.complete(n), 4, devices="cpu")[14].tolist() == [10] * n
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 6, 15])
@@ -175,9 +176,39 @@ def test_a_graph_without_edges_has_rows_of_zeros(device: str) -> None:
     assert gl.count_orbits(graph, edges=True, devices=device).values.shape == (0, 68)
 
 
-def test_orbits_run_on_one_device() -> None:
-    with pytest.raises(UnsupportedError, match="one device"):
-        gl.count_orbits(dataset("karate"), devices=["cpu", "reference"])
+@pytest.mark.parametrize(
+    "devices",
+    [["cpu", "reference"], ["cuda-emulated", "cpu"], ["cuda-emulated", "cuda-emulated"], ["cpu", "cpu", "reference"]],
+    ids=",".join,
+)
+@pytest.mark.parametrize(("size", "at_edges"), [(4, False), (4, True), (5, False), (5, True)])
+def test_devices_share_the_rows(devices: list[str], size: Any, at_edges: bool) -> None:
+    graph = dataset("lesmis")
+    expected = gl.count_orbits(graph, size, edges=at_edges, devices="cpu")
+    found = gl.count_orbits(graph, size, edges=at_edges, devices=devices)
+    np.testing.assert_array_equal(found.values, expected.values)
+    assert sum(found.provenance.units.values()) == graph.num_vertices
+
+
+@given(edge_lists(most_vertices=40, most_edges=200), st.booleans(), st.integers(1, 9))
+@settings(max_examples=12)
+def test_any_proportion_of_the_rows_adds_up(edges: EdgeList, at_edges: bool, share: int) -> None:
+    graph = graph_from(edges)
+    expected = gl.count_orbits(graph, edges=at_edges, devices="reference")
+    shares = {"cpu": share, "reference": 10 - share}
+    found = gl.count_orbits(graph, edges=at_edges, devices=["cpu", "reference"], shares=shares)
+    np.testing.assert_array_equal(found.values, expected.values)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("devices", [["cuda:0", "cpu"], ["cuda:0", "cuda:0"]], ids=",".join)
+@pytest.mark.parametrize("at_edges", [False, True])
+def test_a_cuda_device_shares_the_rows(devices: list[str], at_edges: bool) -> None:
+    graph = gl.rmat(10, 8, seed=3)
+    expected = gl.count_orbits(graph, edges=at_edges, devices="cpu")
+    for shares in ("auto", {"cuda:0": 1, "cpu": 1} if "cpu" in devices else "auto"):
+        found = gl.count_orbits(graph, edges=at_edges, devices=devices, shares=shares)
+        np.testing.assert_array_equal(found.values, expected.values)
 
 
 @pytest.mark.parametrize(

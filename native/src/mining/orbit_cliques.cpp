@@ -21,9 +21,8 @@ buffer<std::uint64_t> binomials(std::int64_t largest, int k) {
 
 }  // namespace
 
-void add_cliques(const motif_graph& graph, int k, raw of_edges, raw of_vertices, raw_arrays& found, int threads,
-                 const control& ctl) {
-  const upper_rows upper(graph);
+void add_cliques(const motif_graph& graph, const upper_rows& upper, row_range rows, int k, raw of_edges,
+                 raw of_vertices, raw_arrays& found, int threads, const control& ctl) {
   const bool by_edge = found.wants(of_edges);
   const auto units = by_edge ? graph.num_edges() : graph.num_vertices;
   buffer<std::uint64_t> counts(static_cast<std::size_t>(units), 0);
@@ -33,8 +32,8 @@ void add_cliques(const motif_graph& graph, int k, raw of_edges, raw of_vertices,
                                    .limbs = 1,
                                    .binomials = table.data(),
                                    .binomial_columns = k + 1};
-  mining::count_cliques<rank>(upper.view(), {0, graph.num_edges()}, k, mining::clique_method::pivot, local, threads,
-                              ctl);
+  mining::count_cliques<rank>(upper.view(), upper.entries(rows.begin, rows.end), k, mining::clique_method::pivot, local,
+                              threads, ctl);
   if (!by_edge) {
     for (std::int64_t v = 0; v < graph.num_vertices; ++v) found.add(of_vertices, v, counts[v]);
     return;

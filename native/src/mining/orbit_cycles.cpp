@@ -113,8 +113,51 @@ class cycle_thread {
   std::int64_t num_touched_ = 0;
 };
 
-// Walks that meet in x = y.
-void take_off_triangles(const motif_graph& graph, number* counts, const control& ctl) {
+std::int64_t walks_below(const motif_graph& graph, std::int64_t i) {
+  std::int64_t steps = 1;
+  for (std::int64_t s = 0; s < graph.lower[i]; ++s) steps += graph.places(i)[s];
+  return steps;
+}
+
+}  // namespace
+
+template <class Search>
+void cycle_counts::count(const motif_graph& graph, row_range rows, std::int64_t work_per_walk, int threads,
+                         const control& ctl, const Search& search) {
+  threads = worthwhile_threads(graph.offsets[rows.end] - graph.offsets[rows.begin], threads);
+  row_queue queue(rows, threads, ctl, [&](std::int64_t i) { return work_per_walk * walks_below(graph, i); });
+  if (of_threads_.size() < static_cast<std::size_t>(threads)) of_threads_.resize(static_cast<std::size_t>(threads));
+  on_threads(threads, [&](int thread) {
+    auto& mine = of_threads_[static_cast<std::size_t>(thread)];
+    if (mine.size() == 0) mine = buffer<number>(static_cast<std::size_t>(graph.num_edges()), 0);
+    cycle_thread state(graph, mine.data());
+    while (queue.take(ctl, [&](const row_part& part) { search(state, part); })) {
+    }
+  });
+}
+
+void cycle_counts::add_five_cycles(const motif_graph& graph, row_range rows, int threads, const control& ctl) {
+  count(graph, rows, 16, threads, ctl,
+        [&](cycle_thread& state, const row_part& part) { state.add_five_cycles(part, ctl); });
+}
+
+void cycle_counts::add_squares(const motif_graph& graph, row_range rows, int threads, const control& ctl) {
+  count(graph, rows, 3, threads, ctl, [](cycle_thread& state, const row_part& part) { state.add_squares(part); });
+}
+
+buffer<number>& cycle_counts::sum(const motif_graph& graph) {
+  if (of_threads_.empty()) of_threads_.emplace_back(static_cast<std::size_t>(graph.num_edges()), 0);
+  auto& total = of_threads_.front();
+  for (std::size_t thread = 1; thread < of_threads_.size(); ++thread)
+    for (std::size_t e = 0; e < of_threads_[thread].size(); ++e) total[e] += of_threads_[thread][e];
+  of_threads_.resize(1);
+  return total;
+}
+
+// Walks that meet in x = y belong to the row of their triangle's highest vertex, for its edges, and to that of x, for
+// ix.
+void take_off_triangles(const motif_graph& graph, const buffer<std::uint8_t>& is_done, number* counts,
+                        const control& ctl) {
   const auto n = graph.num_vertices;
   buffer<std::int32_t> marks(static_cast<std::size_t>(n), 0);
   // For each entry c in row x: the triangles of x in which c is highest. Those in which x itself is, are `below`.
@@ -122,7 +165,7 @@ void take_off_triangles(const motif_graph& graph, number* counts, const control&
   buffer<number> below(static_cast<std::size_t>(n), 0);
   for (std::int64_t c = 0; c < n; ++c) {
     if ((c & 15) == 0) ctl.check();
-    visit_triangles(graph, c, marks.data(), [&](std::int64_t i, rank b, const auto& each) {
+    visit_triangles(graph, c, graph.lower[c], marks.data(), [&](std::int64_t i, rank b, const auto& each) {
       const auto bc = graph.offsets[c] + i;
       const auto above = [&](rank a, std::int64_t entry) {  // of the entry a in row c
         return static_cast<number>(graph.degree(a) - graph.place_at(entry) - 1);
@@ -130,7 +173,7 @@ void take_off_triangles(const motif_graph& graph, number* counts, const control&
       each([&](rank a, std::int64_t ac, std::int64_t ab) {
         if (a > b) return;
         const auto all = static_cast<number>(graph.degree(c) - graph.lower[c]) + above(b, bc) + above(a, ac);
-        for (const auto entry : {ab, ac, bc}) counts[graph.edges[entry]] -= all;
+        for (const auto entry : {ab, ac, bc}) counts[graph.edges[entry]] -= is_done[c] ? all : 0;
         ++ending[graph.offsets[a] + graph.place_at(ac)];
         ++ending[graph.offsets[b] + graph.place_at(bc)];
         ++below[c];
@@ -140,57 +183,10 @@ void take_off_triangles(const motif_graph& graph, number* counts, const control&
   for (std::int64_t x = 0; x < n; ++x) {
     auto triangles = below[x];
     for (auto e = graph.offsets[x] + graph.lower[x]; e < graph.offsets[x + 1]; ++e) {
-      counts[graph.edges[e]] -= 2 * triangles;
+      counts[graph.edges[e]] -= is_done[x] ? 2 * triangles : 0;
       triangles += ending[e];
     }
   }
-}
-
-std::int64_t walks_below(const motif_graph& graph, std::int64_t i) {
-  std::int64_t steps = 1;
-  for (std::int64_t s = 0; s < graph.lower[i]; ++s) steps += graph.places(i)[s];
-  return steps;
-}
-
-// Each thread counts into an array of its own: every walk adds to some edge. Returns their sum.
-template <class Search>
-buffer<number> count_at_edges(const motif_graph& graph, std::int64_t work_per_walk, int threads, const control& ctl,
-                              const Search& search) {
-  threads = worthwhile_threads(graph.num_entries(), threads);
-  row_queue queue({0, graph.num_vertices}, threads, ctl,
-                  [&](std::int64_t i) { return work_per_walk * walks_below(graph, i); });
-  const auto m = static_cast<std::size_t>(graph.num_edges());
-  std::vector<buffer<number>> counts(static_cast<std::size_t>(threads));
-  on_threads(threads, [&](int thread) {
-    auto& mine = counts[static_cast<std::size_t>(thread)];
-    mine = buffer<number>(m, 0);
-    cycle_thread state(graph, mine.data());
-    while (queue.take(ctl, [&](const row_part& part) { search(state, part); })) {
-    }
-  });
-  for (std::size_t thread = 1; thread < counts.size(); ++thread)
-    for (std::size_t e = 0; e < m; ++e) counts[0][e] += counts[thread][e];
-  return std::move(counts[0]);
-}
-
-}  // namespace
-
-void add_five_cycles(const motif_graph& graph, raw_arrays& found, int threads, const control& ctl) {
-  auto counts = count_at_edges(graph, 16, threads, ctl,
-                               [&](cycle_thread& state, const row_part& part) { state.add_five_cycles(part, ctl); });
-  take_off_triangles(graph, counts.data(), ctl);
-  for (std::int64_t u = 0; u < graph.num_vertices; ++u) {
-    number twice = 0;
-    for (auto e = graph.offsets[u]; e < graph.offsets[u + 1]; ++e) twice += counts[graph.edges[e]];
-    found.add(raw::o34, u, twice / 2);
-  }
-  for (std::int64_t e = 0; e < graph.num_edges(); ++e) found.add(raw::e28, e, counts[e]);
-}
-
-void add_squares(const motif_graph& graph, raw_arrays& found, int threads, const control& ctl) {
-  const auto counts = count_at_edges(graph, 3, threads, ctl,
-                                     [](cycle_thread& state, const row_part& part) { state.add_squares(part); });
-  for (std::int64_t e = 0; e < graph.num_edges(); ++e) found.add(raw::e5, e, counts[e]);
 }
 
 }  // namespace graphlode::mining::motifs

@@ -27,10 +27,10 @@ constexpr int joined_shift = 32;  // a cell: W below, 2 D above
 
 // What a member b around x counts for, to a member v that is joined with it and with u.
 struct weights {
-  number rim = 0;         // c3(x, u, b) - 1, told to uv: e63
-  number clique = 0;      // the same if b is joined with u, told to uv or v: e65, o70
-  number square = 0;      // W(u, b) - 2, told to xv: e58
-  number clique_far = 0;  // t(ub) - 2 if b is joined with u, told to xv: e60
+  number rim = 0;       // c3(x, u, b) - 1, told to uv: e63
+  number clique = 0;    // the same if b is joined with u, told to uv or v: e65, o70
+  number square = 0;    // W(u, b) - 2, told to xv: e58
+  number opposite = 0;  // t(xb) - 2 if b is joined with u, told to uv: e60
 };
 
 class pair_thread {
@@ -196,25 +196,23 @@ class pair_thread {
   void add_triangles(std::int64_t u, std::int64_t i) {
     const auto x = graph_.row(u)[static_cast<std::size_t>(i)];
     const auto edge = graph_.edges[graph_.offsets[u] + i];
-    number cliques = 0, tails = 0, hats = 0, pairs = 0, opposite = 0;
+    number cliques = 0, tails = 0, hats = 0, pairs = 0;
     for (std::int64_t k = 0; k < num_joined_; ++k) {
       const auto j = joined_[k];
       const auto v = graph_.neighbors[graph_.offsets[x] + j];
       const auto count = common_[j];
-      const auto xv = static_cast<number>(graph_.supports(x)[j]),
-                 uv = static_cast<number>(graph_.supports(u)[marks_[v]]);
+      const auto uv = static_cast<number>(graph_.supports(u)[marks_[v]]);
       cliques += count;
       tails += count * (degree(v) - 3);
-      hats += count * (xv + uv - 4);
+      hats += count * (uv - 2);
       pairs += choose2(count);
-      opposite += count * (xv - 2);
     }
-    found_.add(raw::o66, u, opposite);
+    found_.add(raw::o66, x, hats);
     found_.add(raw::o71, u, pairs);
+    found_.add(raw::e61, edge, hats);
     if (x > u) return;
     found_.add(raw::e11, edge, cliques);
     found_.add(raw::e50, edge, tails);
-    found_.add(raw::e61, edge, hats);
     found_.add(raw::e66, edge, pairs);
   }
 
@@ -241,10 +239,11 @@ class pair_thread {
     for (std::size_t k = 0; k < count; ++k) std::fill_n(weights_[k].data(), 64 * neighborhoods::num_words(size), 0);
   }
 
-  // 4-cliques x, u, v, b: what is known of the triangle xub is told to v.
+  // 4-cliques x, u, v, b: what is known of the triangle b < x < u is told to v.
   void add_products_at_vertices(std::int64_t x) {
     clear_weights(1, graph_.degree(x));
-    for (std::int64_t k = 0; k < num_joined_; ++k) weights_[0][joined_[k]] = common_[joined_[k]] - 1;
+    for (std::int64_t k = 0; k < num_joined_ && joined_[k] < static_cast<std::uint32_t>(graph_.lower[x]); ++k)
+      weights_[0][joined_[k]] = common_[joined_[k]] - 1;
     for (std::int64_t k = 0; k < num_joined_; ++k)
       if (const auto j = joined_[k]; common_[j]) {
         load_masks(x, j);
@@ -264,20 +263,20 @@ class pair_thread {
     }
     for (std::int64_t k = 0; k < num_joined_; ++k) {
       const auto b = joined_[k];
-      const auto far = static_cast<number>(graph_.supports(u)[marks_[graph_.neighbors[graph_.offsets[x] + b]]]) - 2;
-      if (common_[b]) put(b, paired, {.clique = common_[b] - 1, .clique_far = far});
+      const auto opposite = static_cast<number>(graph_.supports(x)[b]) - 2;
+      if (common_[b]) put(b, paired, {.clique = common_[b] - 1, .opposite = opposite});
     }
     for (std::int64_t k = 0; k < num_joined_; ++k) add_product(u, x, joined_[k], paired);
   }
   void put(std::int64_t b, bool paired, const weights& w) {
     if (paired) {
       weights_[0][b] += w.rim + (w.clique << 32);
-      weights_[1][b] += w.square + (w.clique_far << 32);
+      weights_[1][b] += w.square + (w.opposite << 32);
     } else {
       weights_[0][b] += w.rim;
       weights_[1][b] += w.square;
       weights_[2][b] += w.clique;
-      weights_[3][b] += w.clique_far;
+      weights_[3][b] += w.opposite;
     }
   }
   void add_product(std::int64_t u, std::int64_t x, std::int64_t j, bool paired) {
@@ -285,19 +284,19 @@ class pair_thread {
     const auto uv = graph_.edges[graph_.offsets[u] + marks_[v]], xv = graph_.edges[graph_.offsets[x] + j];
     load_masks(x, j);
     weights sums{.rim = weigh(0, x, j)};
-    if (x < v) sums.square = weigh(1, x, j);
+    if (x < v || v < u) sums.square = weigh(1, x, j);
     if (paired) {
       sums.clique = std::exchange(sums.rim, sums.rim & 0xffffffff) >> 32;
-      sums.clique_far = std::exchange(sums.square, sums.square & 0xffffffff) >> 32;
+      sums.opposite = std::exchange(sums.square, sums.square & 0xffffffff) >> 32;
     } else {
       sums.clique = weigh(2, x, j);
-      sums.clique_far = weigh(3, x, j);
+      sums.opposite = weigh(3, x, j);
     }
-    if (v < u) found_.add(raw::e63, uv, sums.rim);
     found_.add(raw::e65, uv, sums.clique);
-    if (x > v) return;
-    found_.add(raw::e58, xv, sums.square);
-    found_.add(raw::e60, xv, sums.clique_far);
+    if (x < v) found_.add(raw::e58, xv, sums.square);
+    if (v > u) return;
+    found_.add(raw::e63, uv, sums.rim);
+    found_.add(raw::e60, uv, sums.opposite);
   }
 
   void add_pairs(std::int64_t u, std::int64_t begin, std::int64_t end) {
@@ -338,10 +337,10 @@ class pair_thread {
 
 }  // namespace
 
-void add_pair_orbits(const motif_graph& graph, const neighborhoods& around, raw_arrays& found, int threads,
-                     const control& ctl) {
-  threads = worthwhile_threads(graph.num_entries(), threads);
-  row_queue queue({0, graph.num_vertices}, threads, ctl, [&](std::int64_t u) {
+void add_pair_orbits(const motif_graph& graph, const neighborhoods& around, row_range rows, raw_arrays& found,
+                     int threads, const control& ctl) {
+  threads = worthwhile_threads(graph.offsets[rows.end] - graph.offsets[rows.begin], threads);
+  row_queue queue(rows, threads, ctl, [&](std::int64_t u) {
     std::int64_t steps = 1;
     if (graph.degree(u) < 2) return steps;
     for (const auto x : graph.row(u)) {
@@ -355,11 +354,6 @@ void add_pair_orbits(const motif_graph& graph, const neighborhoods& around, raw_
     while (queue.take(ctl, [&](const row_part& part) { mine.search(part, ctl); })) {
     }
   });
-  // How often each pair, triangle or 4-clique was met.
-  for (const auto which :
-       {raw::e11, raw::o49, raw::o62, raw::o64, raw::o66, raw::o69, raw::o71, raw::e58, raw::e60, raw::e65})
-    found.divide(which, 2);
-  found.divide(raw::o70, 3);
 }
 
 }  // namespace graphlode::mining::motifs

@@ -11,7 +11,6 @@ import numpy as np
 from graphlode.types import AnyArray, Int64Array
 
 LIMIT = 2**62  # half of what fits: room for a correction
-_LIMB = 31  # bits
 
 
 def product(first: AnyArray, *others: AnyArray) -> AnyArray:
@@ -57,37 +56,3 @@ def _product_is_large(a: AnyArray, b: AnyArray) -> bool:
 
 def _largest(values: AnyArray) -> int:
     return max(int(values.max(initial=0)), -int(values.min(initial=0)))
-
-
-def narrowed(values: AnyArray) -> AnyArray:
-    """Python integers as 64-bit ones if all of them fit."""
-    if values.dtype == object and _largest(values) < 2**63:
-        return values.astype(np.int64)
-    return values
-
-
-def convert(matrix: Int64Array, columns: list[AnyArray], wanted: list[int]) -> list[AnyArray]:
-    """Rows `wanted` of `matrix @ columns`, for a matrix of small numbers; what fits 64 bits before must fit afterwards."""
-    if any(column.dtype == object for column in columns):
-        return _convert_wide(matrix, columns, wanted)
-    terms = [[(j, int(matrix[i, j])) for j in np.flatnonzero(matrix[i])] for i in wanted]
-    results: list[AnyArray] = []
-    for row in terms:
-        result = np.zeros(columns[0].size, np.int64)
-        for j, factor in row:
-            result += columns[j] if factor == 1 else factor * columns[j]
-        results.append(result)
-    return results
-
-
-def _convert_wide(matrix: Int64Array, columns: list[AnyArray], wanted: list[int]) -> list[AnyArray]:
-    """By limbs of few bits, whose multiples and sums stay within 64 bits."""
-    results: list[AnyArray] = [np.zeros(columns[0].size, object) for _ in wanted]
-    left, shift = columns, 0
-    while any(column.any() for column in left):
-        limbs = [(column & (2**_LIMB - 1)).astype(np.int64) for column in left]
-        for result, part in zip(results, convert(matrix, limbs, wanted), strict=True):
-            used = np.flatnonzero(part)
-            result[used] += part[used].astype(object) << shift
-        left, shift = [narrowed(column >> _LIMB) for column in left], shift + _LIMB
-    return [narrowed(result) for result in results]

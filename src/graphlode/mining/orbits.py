@@ -1,12 +1,22 @@
 """Orbits: how often each vertex or edge takes each place in the connected patterns of up to 4 or 5 vertices.
 
-Kernels return raw arrays, which `orbit_formulas` turns into orbits. They are the main terms that need more than one look
-at each edge; everything else is made of them, of degrees and of the triangles at each edge. Names are those of the orbits
-whose main terms they are: "o12" is of vertices, by rank, "e9" of edges, by edge id; both are int64. d, t, W, c3 and K4 are
-as in `motifs`; C4(e), K4(e) are the 4-cycles and 4-cliques at an edge, D(u, v) the edges among the common neighbours of u
-and v; "triangles vab" stands for every triangle at v once, "w" for every common neighbour of the ends of the edge uv, so that
-uvw is a triangle. All arrays are exact numbers of a vertex or edge, independent of ranks. One device does it all: half of
-the sums have the other half as weights.
+Kernels return raw arrays, which native formulas turn into orbits (native/src/mining/orbit_vertices.cpp, orbit_edges.cpp).
+They are the main terms that need more than one look at each edge; everything else is made of them, of degrees and of the
+triangles at each edge. Names are those of the orbits whose main terms they are: "o12" is of vertices, by rank, "e9" of
+edges, by edge id; both are int64. d, t, W, c3 and K4 are as in `motifs`; C4(e), K4(e) are the 4-cycles and 4-cliques at an
+edge, D(u, v) the edges among the common neighbours of u and v; "triangles vab" stands for every triangle at v once, "w"
+for every common neighbour of the ends of the edge uv, so that uvw is a triangle. What all rows together give are exact
+numbers of a vertex or edge, independent of ranks; o12, o34, o49, o54, o62, o64, o66, o69 and e58 have each of them twice.
+
+A row adds to these arrays what it is the first to see, so that the partials of any partition of the rows add up:
+
+- at itself, what is summed over u != v; at its lower neighbours, what edges have of their higher ends;
+- at its neighbours, or at edges, what is met from there: o12 from a, with the common neighbours of a and v, and so on.
+  Sums that are symmetric in the ends of an edge have half of their terms from each end;
+- 5-cycles from their highest vertex, 5-cliques from their lowest, and o70 from the highest of a, b and c.
+
+Sums over triangles of what other arrays hold (o52, o59, o65, e39, e45, e52, e53, e59) take all rows. A device that had
+them all may give them; else they are composed when all partials are there.
 
 Always: e5 = C4(uv), e11 = K4(uv).
 
@@ -88,7 +98,6 @@ e67   5-cliques at uv
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -96,17 +105,17 @@ from typing import Any, Literal
 import numpy as np
 
 from graphlode.config import settings
+from graphlode.control import Control
+from graphlode.cpu.mining.orbit_formulas import compose, orbit_columns
 from graphlode.errors import InputError
+from graphlode.execute import call
 from graphlode.execute.devices import Devices
 from graphlode.execute.operation import Operation
 from graphlode.execute.run import Shares, run
 from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
-from graphlode.mining.exact import convert, narrowed
 from graphlode.mining.motifs import work_per_row
 from graphlode.mining.orbit_counts import OrbitCounts
-from graphlode.mining.orbit_formulas import EdgeOrbits, vertex_orbits
-from graphlode.mining.orbit_layout import Layout
 from graphlode.mining.patterns import (
     NUM_EDGE_ORBITS,
     NUM_VERTEX_ORBITS,
@@ -115,9 +124,7 @@ from graphlode.mining.patterns import (
     vertex_orbit_matrix,
 )
 from graphlode.mining.supports import Supported
-from graphlode.types import MAX_NARROW_VERTICES, AnyArray, Int64Array
-
-_CHUNK = 1 << 14  # vertices or edges at a time, so that their columns stay in the cache
+from graphlode.types import AnyArray
 
 
 def _check(*, size: int, edges: bool) -> None:
@@ -128,8 +135,12 @@ def _check(*, size: int, edges: bool) -> None:
 
 
 def _combine(partials: Sequence[Mapping[str, AnyArray]]) -> dict[str, AnyArray]:
-    (only,) = partials
-    return {name: array.astype(np.int64, copy=False) for name, array in only.items()}
+    """The sum of what the devices found; a device without tasks found nothing at all."""
+    total: dict[str, AnyArray] = {}
+    for found in partials:
+        for name, array in found.items():
+            total[name] = total[name] + array if name in total else array.astype(np.int64, copy=False)
+    return total
 
 
 def _finish(
@@ -142,59 +153,28 @@ def _finish(
     columns: Sequence[int] | None = None,
 ) -> AnyArray:
     """The orbits asked for, one per row, in the order of the graph's vertices or edges."""
-    layout = Layout.of({name: fetch(name) for name in ("offsets", "neighbors", "edges", "triangles")})
     number = (NUM_EDGE_ORBITS if edges else NUM_VERTEX_ORBITS)[size]
-    wanted = list(range(number) if columns is None else columns)
-    matrix = inverse(edge_orbit_matrix() if edges else vertex_orbit_matrix())[:number, :number]
-    vertices = fetch("vertices")
-    columns_of: Callable[[AnyArray], list[AnyArray]]
-    if edges:
-        order, columns_of = _edge_order(layout, vertices), EdgeOrbits(value, layout, size).columns
-    else:
-        order, columns_of = np.argsort(vertices), partial(_parts, vertex_orbits(value, layout, size))
+    wanted = range(number) if columns is None else columns
+    view = {name: fetch(name) for name in ("offsets", "neighbors", "lower", "edges", "triangles", "vertices")}
+    matrix = inverse(edge_orbit_matrix() if edges else vertex_orbit_matrix())[:number, :number] if induced else None
 
-    def chosen(part: AnyArray) -> list[AnyArray]:
-        found = columns_of(part)
-        return convert(matrix, found, wanted) if induced else [found[i] for i in wanted]
+    def work(control: Control) -> AnyArray:
+        threads = settings().threads
+        composed = {}
+        if size == 5 and ("e39" if edges else "o52") not in value:
+            composed = compose(view, value, edges=edges, threads=threads, control=control)
+        return orbit_columns(
+            view,
+            {**value, **composed},
+            size=size,
+            edges=edges,
+            matrix=matrix,
+            columns=wanted,
+            threads=threads,
+            control=control,
+        )
 
-    return _filled(order, chosen, len(wanted))
-
-
-def _parts(columns: list[AnyArray], part: AnyArray) -> list[AnyArray]:
-    return [narrowed(column[part]) for column in columns]
-
-
-def _filled(order: Int64Array, columns_of: Callable[[AnyArray], list[AnyArray]], number: int) -> AnyArray:
-    """The columns of everything in `order`, one per row; some at a time, on all threads."""
-    rows: AnyArray = np.empty((number, order.size), np.int64)
-
-    def fill(begin: int) -> list[AnyArray] | None:
-        """Writes one part, or gives it back if it does not fit 64 bits."""
-        columns = columns_of(order[begin : begin + _CHUNK])
-        if any(column.dtype == object for column in columns):
-            return columns
-        for row, column in zip(rows, columns, strict=True):
-            row[begin : begin + _CHUNK] = column
-        return None
-
-    begins = range(0, order.size, _CHUNK)
-    with ThreadPoolExecutor(settings().threads) as pool:
-        given_back = {begin: columns for begin, columns in zip(begins, pool.map(fill, begins), strict=True) if columns}
-    if given_back:
-        rows = rows.astype(object)
-    for begin, columns in given_back.items():
-        for row, column in zip(rows, columns, strict=True):
-            row[begin : begin + _CHUNK] = column
-    return rows
-
-
-def _edge_order(layout: Layout, vertices: AnyArray) -> Int64Array:
-    """The edge id of each edge in the order of `Graph.edges()`."""
-    a, b = (vertices[end].astype(np.int64) for end in layout.ends)
-    low, high = np.minimum(a, b), np.maximum(a, b)
-    if vertices.size <= MAX_NARROW_VERTICES:  # one sort of composed keys takes a third of the time
-        return np.argsort(low << 32 | high)
-    return np.lexsort((high, low))
+    return call(work)
 
 
 ORBITS = Operation(
@@ -203,7 +183,6 @@ ORBITS = Operation(
     unit="vertex",
     combine=_combine,
     finish=_finish,
-    splits=False,
     work=work_per_row,
     check=_check,
 )
@@ -235,7 +214,7 @@ def count_orbits(
     columns
         Numbers of the orbits to give, in this order; None: all.
     devices, shares
-        Where to run ("auto", "cpu", "cuda:0", ...); orbits run on one device.
+        Where to run ("auto", "cpu", "cuda:0", ["cuda:0", "cpu"], ...) and in which proportions.
     progress
         Called as progress(done, total) now and then, in vertices.
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "graphlode/control.hpp"
 #include "graphlode/mining/supports.hpp"
@@ -42,6 +43,13 @@ struct motif_sums {
   }
 };
 
+// A pass that was made over some rows: what it took, and what it found.
+struct pass {
+  std::string_view name;
+  double seconds;
+  motif_sums found;
+};
+
 // Tables that are made once and serve any number of ranges of rows of one graph.
 class motif_counter {
  public:
@@ -51,6 +59,9 @@ class motif_counter {
 
   // The sums of the rows begin .. end; those that patterns of `size` vertices do not need are 0. Counts rows as units.
   motif_sums count(std::int64_t begin, std::int64_t end, int threads, const control& ctl);
+
+  // The passes of all counts so far, in order.
+  const std::vector<pass>& passes() const;
 
  private:
   struct tables;

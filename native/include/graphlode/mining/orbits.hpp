@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "graphlode/control.hpp"
@@ -31,9 +32,36 @@ inline constexpr std::array<std::string_view, 56> raw_names = {
 };
 // clang-format on
 
+// Raw arrays of whatever device; null where there is none.
+using raw_pointers = std::array<const std::int64_t*, raw_names.size()>;
+
+// Some arrays have each number several times, since what makes it up is met in as many rows.
+constexpr std::int64_t multiple_of(raw which) {
+  switch (which) {
+    case raw::o12:
+    case raw::o34:
+    case raw::o49:
+    case raw::o54:
+    case raw::o62:
+    case raw::o64:
+    case raw::o66:
+    case raw::o69:
+    case raw::e58:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+// Whether it is among the arrays of vertices or of edges, for patterns of up to so many vertices.
+bool is_raw_of(raw which, int size, bool of_edges);
+// Its length: by vertex, edge or entry.
+std::int64_t raw_length(raw which, const supported_view& graph);
+
 // The arrays that were asked for; the others are empty and take nothing.
 class raw_arrays {
  public:
+  raw_arrays() = default;
   raw_arrays(const supported_view& graph, int size, bool of_edges);
 
   bool wants(raw which) const { return wanted_[static_cast<std::size_t>(which)]; }
@@ -59,7 +87,25 @@ class raw_arrays {
   std::array<bool, raw_names.size()> wanted_{};
 };
 
-// Size 4 or 5. Counts rows as units.
-raw_arrays count_orbits(const supported_view& graph, int size, bool of_edges, int threads, const control& ctl);
+// Counts some rows at a time; what each row adds is the same on every device.
+class orbit_counter {
+ public:
+  // The arrays of the view must stay where they are. Size 4 or 5.
+  orbit_counter(const supported_view& graph, int size, bool of_edges);
+  ~orbit_counter();
+
+  // Counts rows as units.
+  void count(std::int64_t begin, std::int64_t end, int threads, const control& ctl);
+  // What all rows that were counted have added. Sums over others of the arrays are there only if those were all rows.
+  raw_arrays take(int threads, const control& ctl);
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+// Those sums, of arrays that several devices have added up: e5, e11 and, for edges, fans and e7.
+raw_arrays compose_orbits(const supported_view& graph, const raw_pointers& given, bool of_edges, int threads,
+                          const control& ctl);
 
 }  // namespace graphlode::mining::motifs

@@ -10,7 +10,7 @@ from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.cpu.mining.cliques import longest_row, search_bytes
 from graphlode.errors import UnsupportedError
-from graphlode.types import AnyArray, Task
+from graphlode.types import AnyArray, Pass, Task
 
 METHODS = ("fused",)
 
@@ -28,11 +28,27 @@ def launch(
 
     All rows in one task are counted faster than in several: see the native code.
     """
+    return _count(_counter(view, size, method), device, tasks, control)
+
+
+def time_passes(
+    device: CpuDevice, view: Mapping[str, AnyArray], *, control: Control, size: int, method: str
+) -> tuple[dict[str, int], list[Pass]]:
+    """The sums of all vertices, and what each pass took of the time."""
+    counter = _counter(view, size, method)
+    sums = _count(counter, device, iter([Task(0, len(view["offsets"]) - 1)]), control)
+    return sums, [Pass(*each) for each in counter.passes()]
+
+
+def _counter(view: Mapping[str, AnyArray], size: int, method: str) -> _native.MotifCounter:
     if method not in METHODS:
         raise UnsupportedError(f"method {method!r} is not there on the CPU; it has {', '.join(METHODS)}")
-    counter = _native.MotifCounter(
+    return _native.MotifCounter(
         view["offsets"], view["neighbors"], view["lower"], view["edges"], view["triangles"], size
     )
+
+
+def _count(counter: _native.MotifCounter, device: CpuDevice, tasks: Iterator[Task], control: Control) -> dict[str, int]:
     sums: Counter[str] = Counter()
     for task in tasks:
         for name, (low, high) in counter.count(task.begin, task.end, device.threads, control.words).items():

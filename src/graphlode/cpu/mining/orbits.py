@@ -20,13 +20,13 @@ def launch(
     size: int,
     edges: bool,
 ) -> dict[str, AnyArray]:
-    """The arrays of `graphlode.mining.orbits`. All rows at once, whatever the tasks: the operation is not split."""
-    for _ in tasks:
-        pass
-    found: dict[str, AnyArray] = _native.mining_orbits(
-        view["offsets"], view["neighbors"], view["lower"], view["edges"], view["triangles"],
-        size, edges, device.threads, control.words,
-    )  # fmt: skip
+    """What the rows of the tasks add to the arrays of `graphlode.mining.orbits`."""
+    counter = _native.OrbitCounter(
+        view["offsets"], view["neighbors"], view["lower"], view["edges"], view["triangles"], size, edges
+    )
+    for task in tasks:
+        counter.count(task.begin, task.end, device.threads, control.words)
+    found: dict[str, AnyArray] = counter.take(device.threads, control.words)
     return found
 
 

@@ -10,17 +10,28 @@ struct alignas(16) four_counts {
   unsigned counts[4];
 };
 
-// A counter for each vertex from `begin` on; `counts` has room for a multiple of four, and begins at one.
+// A counter for each vertex from `begin` on, in `num_words` words, a multiple of four that begins at one. Where counts
+// fit 16 bits, two share a word: that of a vertex and that of the one num_words after it, so that neighbors do not
+// meet.
 struct range_counters {
   unsigned* counts;
   int begin;
+  int num_words;
+  unsigned low_mask;  // of the lower counter of a word: 16 bits, or all
 
   __device__ __forceinline__ void clear(int size, int thread, int threads) const {
     four_counts* const fours = reinterpret_cast<four_counts*>(counts);
-    for (int i = thread; 4 * i < size; i += threads) fours[i] = four_counts{};
+    for (int i = thread; 4 * i < min(size, num_words); i += threads) fours[i] = four_counts{};
   }
-  __device__ __forceinline__ void add(int vertex) const { atomicAdd(&counts[vertex - begin], 1u); }
-  __device__ __forceinline__ unsigned get(int vertex) const { return counts[vertex - begin]; }
+  __device__ __forceinline__ void add(int vertex, unsigned times) const {
+    const int place = vertex - begin;
+    const bool is_upper = place >= num_words;
+    atomicAdd(&counts[is_upper ? place - num_words : place], is_upper ? times << 16 : times);
+  }
+  __device__ __forceinline__ unsigned get(int vertex) const {
+    const int place = vertex - begin;
+    return place >= num_words ? counts[place - num_words] >> 16 : counts[place] & low_mask;
+  }
 };
 
 // A hash table of 2^bits slots, at most half full, with linear probing. The highest bit of a count may serve as a mark.
@@ -44,7 +55,9 @@ struct hashed_counters {
       if (before == empty || before == vertex) return slot;
     }
   }
-  __device__ __forceinline__ void add(int vertex) const { atomicAdd(&counts[claim(vertex)], 1u); }
+  __device__ __forceinline__ void add(int vertex, unsigned times = 1) const {
+    atomicAdd(&counts[claim(vertex)], times);
+  }
   // The slot of a vertex, or -1.
   __device__ __forceinline__ int find(int vertex) const {
     for (unsigned slot = first_slot(vertex);; slot = next_slot(slot)) {

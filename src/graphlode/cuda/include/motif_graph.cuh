@@ -20,6 +20,13 @@ struct local_word {
   unsigned word, bits;
 };
 
+// The bits of a listed word that stand for places above `place`.
+__device__ __forceinline__ unsigned bits_above(local_word own, int place) {
+  const unsigned word = static_cast<unsigned>(place) >> 5;
+  if (own.word != word) return own.word > word ? own.bits : 0;
+  return own.bits & ~0u << (place & 31) << 1;
+}
+
 // How many vertices have an edge to all three, through the shortest of their rows. Not worth the registers of the
 // kernels that hope to do without.
 __device__ __noinline__ unsigned count_common(const long long* offsets, const int* neighbors, int a, int b, int c) {
@@ -67,10 +74,21 @@ struct motif_graph {
     return count_common(offsets, neighbors, h, u, v);
   }
 
-  // The same by one lane for neighbors u and v of h at these places, by the words of row `place_u` of the local graph.
+  // The listed words of the row of a place in the local graph of h.
+  __device__ __forceinline__ long long num_words(int h, int place) const {
+    return word_begins[offsets[h] + place + 1] - word_begins[offsets[h] + place];
+  }
+
+  // The same by one lane for neighbors u and v of h at these places, by the words of one of their rows in the local
+  // graph: that of `place_u`, unless it is long.
   __device__ __forceinline__ unsigned local_common(int h, int place_u, int place_v) const {
     const long long row = offsets[h];
     if (h >= num_local) return search_common(h, neighbors[row + place_u], neighbors[row + place_v]);
+    if (num_words(h, place_u) > 8 && num_words(h, place_v) < num_words(h, place_u)) {
+      const int kept = place_u;
+      place_u = place_v;
+      place_v = kept;
+    }
     const unsigned* const column = matrices + matrix_begins[h] + place_v;
     const unsigned stride = static_cast<unsigned>(degree(h));
     const long long end = word_begins[row + place_u + 1];

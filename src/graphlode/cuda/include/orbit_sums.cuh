@@ -12,11 +12,13 @@ enum orbit_sum {
   sum_fans,   // t(uw) - 1
   sum_tails,  // d(w) - 2
   sum_books,  // C(t(uw) - 1, 2)
+  sum_above,  // for u above h and w: their neighbors, and those of u, that rank above u; for edges, told to hw, too
+  sum_below,  // 1 for every w below h
   // orbit_cliques
   sum_cliques,  // K4(uhw)
   sum_hats,     // K4(uhw) (t(uw) - 2)
   sum_almost,   // C(K4(uhw), 2)
-  sum_triples,  // over 4-cliques uhab: K4(uab) - 1
+  sum_triples,  // over 4-cliques uhab: K4(uab) - 1; for vertices, with a and b below u
   // orbit_second
   sum_squares_beside,  // C4(uw)
   sum_cliques_beside,  // twice K4(uw)
@@ -30,13 +32,14 @@ enum orbit_sum {
   sum_wheels,       // C(c3(h, u, v), 2)
   sum_third_reach,  // c3(h, u, v) (d(v) - 2)
   sum_joined,       // twice D(u, v)
+  // orbit_cliques5
+  sum_fives,  // 5-cliques with lowest vertex u; for edges, three times
   // orbit_triangles, for edges
   sum_ahead,  // the sum of d(x) - 1 over the neighbors x of w
   sum_forks,  // C(d(w) - 2, 2)
   sum_hooks,  // (t(uw) - 1) (d(w) - 3)
   sum_peaks,  // t(w)
   sum_gems,   // (t(uw) - 1) (t(hw) - 1)
-  sum_inner,  // the neighbors of w that have two neighbors or more, less three
   // orbit_cliques, for edges
   sum_reach,     // K4(uhw) (d(w) - 3)
   sum_opposite,  // over 4-cliques uhab: t(ab) - 2
@@ -45,9 +48,11 @@ enum orbit_sum {
   sum_fans_across,   // fans of u in row w
   // orbit_pairs, for edges
   sum_far_sides,  // over 4-cycles u - h - v - x: t(vx)
-  sum_cycles,     // see orbit_pairs.cu
   sum_rims,       // over the common neighbors c of u and h: 4-cycles of the local graph of c through uh
   sum_bridges,    // over ordered pairs of common neighbors a, b of u and h: W(a, b) - 2
+  // for edges, in the rows of their higher ends
+  sum_cycles,        // orbit_cycles: 5-cycles, and what it takes for them
+  sum_fives_across,  // orbit_cliques5: 5-cliques with a lowest vertex below u and h
 };
 
 struct orbit_sums {

@@ -11,6 +11,7 @@
 #include "block.cuh"
 #include "grid.cuh"
 #include "motif_counters.cuh"
+#include "motif_cycle_walk.cuh"
 #include "motif_sums.cuh"
 #include "motif_walk.cuh"
 #include "platform.cuh"
@@ -18,15 +19,6 @@
 #include "warp.cuh"
 
 constexpr int most_warps = 16;
-constexpr unsigned mark = 0x80000000u;
-
-struct cycle_graph {
-  const long long* __restrict__ offsets;
-  const int* __restrict__ neighbors;
-  const int* __restrict__ lower;
-  const int* __restrict__ firsts;
-  const int* __restrict__ places;
-};
 
 // Counters in global memory, and who has one.
 struct listed_counters {
@@ -39,7 +31,7 @@ struct listed_counters {
   }
   __device__ __forceinline__ unsigned get(int vertex) const { return counts[vertex]; }
   __device__ __forceinline__ void set_mark(int vertex) const {
-    if (counts[vertex] != 0) atomicOr(&counts[vertex], mark);
+    if (counts[vertex] != 0) atomicOr(&counts[vertex], neighbor_mark);
   }
   __device__ __forceinline__ int size() const { return static_cast<int>(*num_members); }
   __device__ __forceinline__ int member(int number) const { return members[number]; }
@@ -50,58 +42,24 @@ struct listed_counters {
 struct listed_table : hashed_counters {
   __device__ __forceinline__ void set_mark(int vertex) const {
     const int slot = find(vertex);
-    if (slot >= 0) atomicOr(&counts[slot], mark);
+    if (slot >= 0) atomicOr(&counts[slot], neighbor_mark);
   }
   __device__ __forceinline__ int size() const { return 1 << bits; }
   __device__ __forceinline__ int member(int number) const { return keys[number]; }
   __device__ __forceinline__ unsigned count(int number) const { return counts[number]; }
 };
 
-// Counts w for the wedges of the warp's share of the lower neighbors of i: 32 at a time, every `warps`-th time.
-template <class Counters>
-__device__ void count_ways(const cycle_graph& graph, int i, const Counters& counters, row_batch& batch, int warp,
-                           int warps) {
-  const long long begin = graph.offsets[i], end = begin + graph.lower[i];
-  for (long long first = begin + 32 * warp; first < end; first += 32 * warps) {
-    const long long own = first + lane_id();
-    long long row = 0;
-    unsigned length = 0;
-    if (own < end) {
-      const int x = graph.neighbors[own], from = graph.firsts[x];
-      row = graph.offsets[x] + from;
-      length = static_cast<unsigned>(max(0, graph.places[own] - from));
-    }
-    walk_rows(batch, row, length, [&](int, long long entry) { counters.add(graph.neighbors[entry]); });
-  }
-}
-
-template <class Counters>
-__device__ void mark_neighbors(const cycle_graph& graph, int i, const Counters& counters, int thread, int threads) {
-  const long long begin = graph.offsets[i], end = begin + graph.lower[i];
-  for (long long entry = begin + thread; entry < end; entry += threads) counters.set_mark(graph.neighbors[entry]);
-}
-
 // The products over the edges from the warp's share of the counted vertices.
 template <class Counters>
 __device__ void sum_products(const cycle_graph& graph, int i, const Counters& counters, row_batch& batch, int warp,
                              int warps, wide_sum& sum) {
-  const int size = counters.size();
-  for (int first = 32 * warp; first < size; first += 32 * warps) {
-    const int own = first + lane_id(), j = own < size ? counters.member(own) : -1;
-    long long begin = 0;
-    unsigned length = 0;
-    if (j >= 0) {
-      begin = graph.offsets[j] + graph.lower[j];
-      const int above = static_cast<int>(graph.offsets[j + 1] - begin);
-      length = static_cast<unsigned>(lower_bound(graph.neighbors + begin, above, i));
-    }
-    walk_rows(batch, begin, length, [&](int piece, long long entry) {
-      const unsigned ways_k = counters.get(graph.neighbors[entry]);
-      if (ways_k == 0) return;
-      const unsigned ways_j = counters.count(first + piece);
-      sum.add(static_cast<unsigned long long>((ways_j & ~mark) - (ways_k >> 31)) * ((ways_k & ~mark) - (ways_j >> 31)));
-    });
-  }
+  visit_inner_edges(graph, i, counters, batch, warp, warps, [&](int number, long long entry) {
+    const unsigned ways_k = counters.get(graph.neighbors[entry]);
+    if (ways_k == 0) return;
+    const unsigned ways_j = counters.count(number);
+    sum.add(static_cast<unsigned long long>((ways_j & ~neighbor_mark) - (ways_k >> 31)) *
+            ((ways_k & ~neighbor_mark) - (ways_j >> 31)));
+  });
 }
 
 // `tasks` are (wedges << 32 | i), ascending; [begin, end) of three kinds are done here: with counters in `scratch`,

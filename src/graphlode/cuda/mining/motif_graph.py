@@ -41,7 +41,7 @@ _WORTH_ASKING = 64 * 2**20
 _NUM_FACTS = 7  # of motif_facts in motifs.cu
 
 # A row of motif_wedges.cu must not add more than that to a 64-bit sum of a lane.
-_ROW_LIMIT = 1 << 61
+ROW_LIMIT = 1 << 61
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,8 @@ class MotifGraph:
     num_vertices: int
     num_entries: int
     first_vertex: int  # the lowest rank with two neighbors or more
+    most_common: int  # neighbors that two vertices may have in common: the second-largest degree
+    row_bound: int  # of what a row may add to a sum of a lane
     num_local: int
 
     @property
@@ -126,7 +128,7 @@ def prepare(device: KernelDevice, view: Mapping[str, Any], *, local_bytes: Calla
     looked = (offsets, view["triangles"], matrix_begins, tile_begins, np.int32(num_vertices))
     kernels.launch("motif_look", *by_entry, (*looked, np.int64(num_entries // 2), facts))
     first_vertex, second, longest, num_words, num_tiles, most_triangles, incidences = device.get(facts).tolist()
-    _check_rows(longest, second, most_triangles)
+    row_bound = _row_bound(longest, second, most_triangles)
     firsts = device.empty(num_vertices, np.int32)
     starts = (offsets, neighbors, np.int32(num_vertices), np.int32(first_vertex))
     kernels.launch("motif_firsts", *by_vertex, (*starts, firsts))
@@ -165,6 +167,8 @@ def prepare(device: KernelDevice, view: Mapping[str, Any], *, local_bytes: Calla
         num_vertices=num_vertices,
         num_entries=num_entries,
         first_vertex=first_vertex,
+        most_common=second,
+        row_bound=row_bound,
         num_local=local.num,
     )
 
@@ -199,14 +203,15 @@ def prepared_memory(shape: Mapping[str, int]) -> int:
     return 48 * shape["num_vertices"] + 40 * shape["num_edges"]
 
 
-def _check_rows(longest: int, second: int, most_triangles: int) -> None:
+def _row_bound(longest: int, second: int, most_triangles: int) -> int:
     """A pair has at most as many common neighbors as the second-longest row; what they are multiplied with is bounded, too."""
     most = (longest // 32 + 1) * second * max(2 * longest, 2 * most_triangles, second)
-    if most >= _ROW_LIMIT:
+    if most >= ROW_LIMIT:
         raise UnsupportedError(
             f"mining.motifs on CUDA devices: rows of {longest} and {second} neighbors could overflow 64-bit sums; "
             "devices='cpu' has no such limit"
         )
+    return most
 
 
 def _fill(device: KernelDevice, kernels: Any, inputs: tuple[Any, ...], local: _Local) -> None:

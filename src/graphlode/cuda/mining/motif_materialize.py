@@ -15,8 +15,8 @@ from graphlode.control import Control
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import KernelDevice, launch_shape
 from graphlode.cuda.mining.motif_graph import MotifGraph, available
+from graphlode.cuda.mining.motif_passes import Clock
 from graphlode.cuda.mining.motif_sums import NUM_WORDS
-from graphlode.cuda.mining.motif_wedges import wedge_tasks
 from graphlode.errors import DeviceMemoryError
 from graphlode.types import Task
 
@@ -39,9 +39,10 @@ class FusedPasses(Protocol):
     device: KernelDevice
     graph: MotifGraph
     control: Control
-    words: int
+    clock: Clock
 
     def vertices_and_edges(self, task: Task, work: Any) -> None: ...
+    def wedge_tasks(self, task: Task) -> list[Any]: ...
     def cycles(self, tasks: Any, work: Any) -> None: ...
     def cliques5(self, task: Task) -> int: ...
     def entries(self, task: Task, offsets: Any) -> tuple[int, int]: ...
@@ -57,7 +58,7 @@ def count(passes: FusedPasses, edges: Any, task: Task, size: int) -> dict[str, i
         lists = _Lists(passes, edges, task)
         lists.count(work)
     if size == 5:
-        passes.cycles(wedge_tasks(passes.device, passes.graph, task, passes.words)[1], work)
+        passes.cycles(passes.wedge_tasks(task)[1], work)
         cliques5 = passes.cliques5(task)
     return passes.read(work) | {"cliques5": cliques5}
 
@@ -74,21 +75,36 @@ class _Lists:
         self.num_entries = end - begin
 
     def count(self, work: Any) -> None:
-        graph, task = self.graph, self.task
         if self.num_entries == 0:
             return
-        triangle_begins, triangles = self._triangles()
-        everything = (np.int64(graph.num_entries), triangle_begins, triangles, np.int32(task.begin), np.int32(task.end))
+        time = self.passes.clock.time
+        with time("list triangles"):
+            triangle_begins, triangles = self._triangles()
+        with time("triangles", work):
+            self._sum_triangles(triangle_begins, triangles, work)
+        with time("list wedges"):
+            pairs, num_pairs = self._wedges()
+        with time("pairs", work):
+            self._sum_pairs(pairs, num_pairs, work)
+        with time("list diamonds"):
+            diamonds, num_runs = self._diamonds(triangle_begins, triangles)
+        if num_runs:
+            with time("diamonds", work):
+                counted = (self.span[0], *diamonds, np.int64(num_runs), *pairs, np.int64(num_pairs), work)
+                arguments = (*self.graph.arguments, self.graph.rows, *counted)
+                self._launch("materialize_diamond_sums", num_runs, arguments)
+
+    def _sum_triangles(self, begins: Any, triangles: Any, work: Any) -> None:
+        graph, task = self.graph, self.task
+        everything = (np.int64(graph.num_entries), begins, triangles, np.int32(task.begin), np.int32(task.end))
         inputs = (*graph.arguments, graph.rows, self.edges)
         self._launch("materialize_triangle_sums", 32 * graph.num_entries, (*inputs, *everything, work))
-        pairs, num_pairs = self._wedges()
+
+    def _sum_pairs(self, pairs: tuple[Any, Any], num_pairs: int, work: Any) -> None:
+        graph = self.graph
         self._launch("materialize_pair_sums", num_pairs, (graph.offsets, *pairs, np.int64(num_pairs), work))
         houses = (*graph.arguments, graph.rows, *self.span, *pairs, np.int64(num_pairs), work)
         self._launch("materialize_houses", 32 * self.num_entries, houses)
-        diamonds, num_runs = self._diamonds(triangle_begins, triangles)
-        if num_runs:
-            counted = (self.span[0], *diamonds, np.int64(num_runs), *pairs, np.int64(num_pairs), work)
-            self._launch("materialize_diamond_sums", num_runs, (*graph.arguments, graph.rows, *counted))
 
     def _triangles(self) -> tuple[Any, Any]:
         """Common neighbors of every edge of the graph, by edge id."""

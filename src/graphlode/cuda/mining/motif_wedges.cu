@@ -16,8 +16,10 @@
 #include "motif_counters.cuh"
 #include "motif_graph.cuh"
 #include "motif_local_row.cuh"
+#include "motif_ranges.cuh"
 #include "motif_staged.cuh"
 #include "motif_sums.cuh"
+#include "motif_twins.cuh"
 #include "motif_walk.cuh"
 #include "platform.cuh"
 #include "search.cuh"
@@ -72,17 +74,18 @@ struct pair_sums {
   unsigned long long squares = 0, tailed = 0, houses = 0, k23 = 0, diamonds = 0, wheels = 0;
 
   // A wedge of a pair with `common` >= 2 common neighbors; `reach` is d(u) + d(v) - 4, `triangles` t(uh) + t(hv).
-  // Factors have 32 bits: such a product with an addition is one instruction.
-  __device__ __forceinline__ void add(unsigned common, unsigned reach, unsigned triangles) {
-    squares += common - 1;
-    tailed += product(common - 1, reach);
-    houses += product(common - 1, triangles);
-    k23 += product(common - 1, common - 2);
+  // It counts `times`. Factors have 32 bits: such a product with an addition is one instruction.
+  __device__ __forceinline__ void add(unsigned common, unsigned reach, unsigned triangles, unsigned times = 1) {
+    const unsigned others = times * (common - 1);
+    squares += others;
+    tailed += product(others, reach);
+    houses += product(others, triangles);
+    k23 += product(others, common - 2);
   }
   // Beside that, for c3(h, u, v) = third.
-  __device__ __forceinline__ void add_third(unsigned common, unsigned third) {
-    diamonds += product(third, common - 2);
-    wheels += product(third, third - 1);
+  __device__ __forceinline__ void add_third(unsigned common, unsigned third, unsigned times = 1) {
+    diamonds += product(times * third, common - 2);
+    wheels += product(times * third, third - 1);
   }
   __device__ __forceinline__ static unsigned long long product(unsigned a, unsigned b) {
     return static_cast<unsigned long long>(a) * b;
@@ -103,31 +106,11 @@ struct pair_sums {
   }
 };
 
-// Vertices [low, high), and where they are in each row: cuts[row * stride] to the next. Without cuts they are searched
-// for, unless the range has all there are.
-struct vertex_range {
-  int low, high;
-  const int* cuts;
-  long long stride;
-
-  __device__ __forceinline__ void clip(const motif_graph& graph, int row, int& from, int& to) const {
-    if (cuts != nullptr) {
-      from = max(from, cuts[row * stride]);
-      to = min(to, cuts[row * stride + 1]);
-      return;
-    }
-    if (low == 0 && high >= graph.num_vertices) return;
-    const int* const values = graph.neighbors + graph.offsets[row];
-    if (from < to && values[from] < low) from += lower_bound(values + from, to - from, low);
-    if (from < to && values[to - 1] >= high) to = from + lower_bound(values + from, to - from, high);
-  }
-};
-
-// The pairs of u with v in a range, by all threads of a block.
-template <class Counters>
-__device__ void block_pairs(const motif_graph& graph, const int* degrees, bool with_third, int u,
-                            const vertex_range& range, const Counters& counters, staged_rows& staged, pair_sums& sums,
-                            motif_work* work) {
+// The pairs of u with v in a range, by all threads of a block; `clear` makes the counters ready, if there is anything.
+template <class Counters, class Clear>
+__device__ void block_pairs(const motif_graph& graph, const int* degrees, const twin_hubs& twins, bool with_third,
+                            int u, const vertex_range& range, const Counters& counters, Clear clear,
+                            staged_rows& staged, unsigned* weights, pair_sums& sums, motif_work* work) {
   const long long row_u = graph.offsets[u];
   const int degree_u = graph.degree(u), capacity = staged_rows::capacity();
   for (int walk = 0; walk < 2; ++walk) {
@@ -137,15 +120,23 @@ __device__ void block_pairs(const motif_graph& graph, const int* degrees, bool w
         const bool there = static_cast<int>(threadIdx.x) < capacity && number < degree_u;
         long long row = 0;
         int from = 0, to = 0;
+        unsigned weight = 0;
         if (there) {
           const int h = graph.neighbors[row_u + number];
+          weight = twins.weight(u, h);
           row = graph.offsets[h];
           from = graph.firsts[h];
           to = graph.places[row_u + number];
           range.clip(graph, h, from, to);
         }
         __syncthreads();  // the rows before may still be read
-        staged.stage(there, row, from, to);
+        if (there) weights[threadIdx.x] = weight;
+        staged.stage(weight != 0, row, from, to);
+      }
+      if (walk == 0 && first == 0) {
+        if (staged.total == 0 && degree_u <= capacity) return;
+        clear();
+        __syncthreads();
       }
       staged.share([&](int staged_row, int chunk, int last_chunk) {
         const long long row = staged.begins[staged_row];
@@ -153,7 +144,7 @@ __device__ void block_pairs(const motif_graph& graph, const int* degrees, bool w
         if (walk == 0) {
           for (; chunk < last_chunk; ++chunk) {
             const int place = 32 * chunk + lane_id();
-            if (place >= from && place < to) counters.add(graph.neighbors[row + place]);
+            if (place >= from && place < to) counters.add(graph.neighbors[row + place], weights[staged_row]);
           }
           return;
         }
@@ -162,6 +153,7 @@ __device__ void block_pairs(const motif_graph& graph, const int* degrees, bool w
         const bool third = with_third && triangles != 0, searched = third && h >= graph.num_local;
         local_row own{};
         if (third && !searched) own.open(graph, h, row, degree_h, graph.places[entry]);
+        const unsigned weight = weights[staged_row];
         // What is needed of the next chunk is on its way while this one is worked on.
         int next_v = 0, next_others = 0;
         const auto fetch = [&](int of) {
@@ -187,9 +179,9 @@ __device__ void block_pairs(const motif_graph& graph, const int* degrees, bool w
             found = own.common(chunk, asks);
           }
           if (common >= 2) {
-            sums.add(common, reach, static_cast<unsigned>(triangles) + static_cast<unsigned>(others));
+            sums.add(common, reach, static_cast<unsigned>(triangles) + static_cast<unsigned>(others), weight);
           }
-          if (asks && found != 0) sums.add_third(common, found);
+          if (asks && found != 0) sums.add_third(common, found, weight);
         }
         sums.flush_if_full(work);
       });
@@ -235,19 +227,24 @@ __device__ void warp_pairs(const motif_graph& graph, const int* degrees, bool wi
   }
 }
 
-// `tasks` are (wedges << 32 | u), ascending; [begin, end) of three kinds are done here: by ranges of `range` vertices,
-// which `cuts` says where to find, by tables of a block, by tables of a warp. Shared memory: the counters.
+// `tasks` are (wedges << 32 | u), ascending; [begin, end) of three kinds are done here: by ranges of `range` vertices
+// with counters in `range_words` words, which `cuts` says where to find, by tables of a block, by tables of a warp.
+// Shared memory: the counters.
 extern "C" __global__ void __launch_bounds__(32 * most_warps, 2)
     motif_wedges(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ degrees, const long long* __restrict__ tasks,
                  long long ranged_begin, long long ranged_end, long long block_begin, long long block_end,
-                 long long warp_begin, long long warp_end, int first_vertex, int range, int warp_words, int with_third,
-                 int with_cuts, const int* __restrict__ cuts, unsigned long long* drawn_tasks, motif_work* work) {
+                 long long warp_begin, long long warp_end, int first_vertex, int range, int range_words, int warp_words,
+                 int with_third, int with_cuts, const int* __restrict__ cuts, int first_hub,
+                 const int* __restrict__ leaders, const int* __restrict__ class_sizes, unsigned long long* drawn_tasks,
+                 motif_work* work) {
   DYN_SHARED(unsigned, counters);
   __shared__ staged_rows staged;
+  __shared__ unsigned weights[most_staged];
   __shared__ row_batch batches[most_warps];
   __shared__ unsigned long long drawn;
   const motif_graph graph{MOTIF_GRAPH_ARGUMENTS};
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  const twin_hubs twins{first_hub, leaders, class_sizes};
   pair_sums sums;
 
   const int num_ranges = (num_vertices - first_vertex + range - 1) / range;
@@ -258,11 +255,10 @@ extern "C" __global__ void __launch_bounds__(32 * most_warps, 2)
     const int u = static_cast<int>(tasks[ranged_end - 1 - number / num_ranges]);
     const int low = first_vertex + static_cast<int>(number % num_ranges) * range;
     if (low >= u) continue;
-    const range_counters own{counters, low};
-    own.clear(min(range, u - low), thread, threads);
-    __syncthreads();
+    const range_counters own{counters, low, range_words, range > range_words ? 0xffffu : ~0u};
     const vertex_range part{low, low + range, with_cuts ? cuts + number % num_ranges : nullptr, num_ranges + 1};
-    block_pairs(graph, degrees, with_third != 0, u, part, own, staged, sums, work);
+    const auto clear = [&] { own.clear(min(range, u - low), thread, threads); };
+    block_pairs(graph, degrees, twins, with_third != 0, u, part, own, clear, staged, weights, sums, work);
   }
 
   for (;;) {
@@ -271,9 +267,9 @@ extern "C" __global__ void __launch_bounds__(32 * most_warps, 2)
     const long long task = tasks[block_end - 1 - number];
     const int bits = counter_bits(static_cast<unsigned>(task >> 32)), u = static_cast<int>(task);
     const hashed_counters own{reinterpret_cast<int*>(counters), counters + (1 << bits), bits};
-    own.clear(thread, threads);
-    __syncthreads();
-    block_pairs(graph, degrees, with_third != 0, u, vertex_range{0, num_vertices, nullptr, 0}, own, staged, sums, work);
+    const auto clear = [&] { own.clear(thread, threads); };
+    const vertex_range all{0, num_vertices, nullptr, 0};
+    block_pairs(graph, degrees, twins, with_third != 0, u, all, own, clear, staged, weights, sums, work);
   }
 
   unsigned* const warp_counters = counters + warp_id() * warp_words;

@@ -278,13 +278,6 @@ extern "C" __global__ void __launch_bounds__(32 * num_warps)
   flush_sum(work, sum_books3, books3);
 }
 
-// The bits of a listed word that stand for places above `place`.
-__device__ __forceinline__ unsigned bits_above(local_word own, int place) {
-  const unsigned word = static_cast<unsigned>(place) >> 5;
-  if (own.word != word) return own.word > word ? own.bits : 0;
-  return own.bits & ~0u << (place & 31) << 1;
-}
-
 // The sums over the triangles whose highest vertex is in [begin, end). A warp per 32 entries of b in row a; of a row
 // without a matrix, entry by entry.
 extern "C" __global__ void __launch_bounds__(32 * num_warps)

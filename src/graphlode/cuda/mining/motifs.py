@@ -20,11 +20,12 @@ from graphlode.cuda.mining import cliques, motif_materialize
 from graphlode.cuda.mining.motif_cycles import SCRATCH_BYTES, count_cycles
 from graphlode.cuda.mining.motif_graph import SOURCE as GRAPH_SOURCE
 from graphlode.cuda.mining.motif_graph import MotifGraph, available, prepare, prepared_memory
+from graphlode.cuda.mining.motif_passes import Clock, NoClock, PassClock
 from graphlode.cuda.mining.motif_sums import NUM_WORDS, STATUS_WORDS, names_of, read_sums
 from graphlode.cuda.mining.motif_tasks import Tasks, large_words
 from graphlode.cuda.mining.motif_wedges import count_pairs, wedge_tasks
 from graphlode.errors import UnsupportedError
-from graphlode.types import Task
+from graphlode.types import Pass, Task
 
 OPERATION = "mining.motifs"
 METHODS = ("fused", "materialize")
@@ -40,6 +41,27 @@ def launch(
     method: str,
 ) -> dict[str, int]:
     """The raw sums of `graphlode.mining.motifs` over the vertices of the tasks."""
+    return _launch(device, view, tasks, control, size, method, NoClock())
+
+
+def time_passes(
+    device: KernelDevice, view: Mapping[str, Any], *, control: Control, size: int, method: str
+) -> tuple[dict[str, int], list[Pass]]:
+    """The sums of all vertices, and what each pass took of the time, the device being idle before it."""
+    clock = PassClock(device)
+    everything = Task(0, len(view["offsets"]) - 1)
+    return _launch(device, view, iter([everything]), control, size, method, clock), clock.passes
+
+
+def _launch(
+    device: KernelDevice,
+    view: Mapping[str, Any],
+    tasks: Iterator[Task],
+    control: Control,
+    size: int,
+    method: str,
+    clock: Clock,
+) -> dict[str, int]:
     if method not in METHODS:
         raise UnsupportedError(f"{OPERATION} on {device.name} has the methods {', '.join(METHODS)}, not {method!r}")
     total = dict.fromkeys((*names_of(size), *(("cliques5",) if size == 5 else ())), 0)
@@ -47,8 +69,9 @@ def launch(
     for task in tasks:
         if task.begin < task.end and len(view["neighbors"]) > 0:
             if graph is None:
-                graph = prepare(device, view, local_bytes=partial(_local_bytes, device, view, size, method))
-                passes = _Passes(device, graph, control)
+                with clock.time("prepare"):
+                    graph = prepare(device, view, local_bytes=partial(_local_bytes, device, view, size, method))
+                passes = _Passes(device, graph, control, clock)
             if method == "materialize":
                 found = motif_materialize.count(passes, view["edges"], task, size)
             else:
@@ -90,8 +113,8 @@ def _local_bytes(device: KernelDevice, view: Mapping[str, Any], size: int, metho
 class _Passes:
     """The passes over one prepared graph."""
 
-    def __init__(self, device: KernelDevice, graph: MotifGraph, control: Control) -> None:
-        self.device, self.graph, self.control = device, graph, control
+    def __init__(self, device: KernelDevice, graph: MotifGraph, control: Control, clock: Clock) -> None:
+        self.device, self.graph, self.control, self.clock = device, graph, control, clock
         self.words = large_words(device)
         self._upper: dict[str, Any] | None = None
 
@@ -102,9 +125,9 @@ class _Passes:
         cliques5 = 0
         if size >= 4:
             self.control.check()
-            pairs, cycles = wedge_tasks(self.device, self.graph, task, self.words)
+            pairs, cycles = self.wedge_tasks(task)
             self.triangles(task, work)
-            count_pairs(self.device, self.graph, pairs, self.words, work, with_third=size == 5, control=self.control)
+            self.pairs(pairs, work, with_third=size == 5)
             if size == 5:
                 self.cycles(cycles, work)
                 cliques5 = self.cliques5(task)
@@ -117,36 +140,49 @@ class _Passes:
 
     def vertices_and_edges(self, task: Task, work: Any) -> None:
         device, graph = self.device, self.graph
-        kernels = device.load(GRAPH_SOURCE)
-        grid, block = launch_shape(device, 32 * (task.end - task.begin))
-        rows = (graph.offsets, graph.neighbors, graph.vertex_triangles, np.int32(task.begin), np.int32(task.end))
-        kernels.launch("motif_vertex_sums", grid, block, (*rows, work))
-        begin, end = self.entries(task, graph.offsets)
-        inputs = (graph.offsets, graph.neighbors, graph.supports, graph.rows, graph.vertex_triangles)
-        if begin < end:
-            grid, block = launch_shape(device, end - begin)
-            kernels.launch("motif_edge_sums", grid, block, (*inputs, np.int64(begin), np.int64(end), work))
+        with self.clock.time("vertices and edges", work):
+            kernels = device.load(GRAPH_SOURCE)
+            grid, block = launch_shape(device, 32 * (task.end - task.begin))
+            rows = (graph.offsets, graph.neighbors, graph.vertex_triangles, np.int32(task.begin), np.int32(task.end))
+            kernels.launch("motif_vertex_sums", grid, block, (*rows, work))
+            begin, end = self.entries(task, graph.offsets)
+            inputs = (graph.offsets, graph.neighbors, graph.supports, graph.rows, graph.vertex_triangles)
+            if begin < end:
+                grid, block = launch_shape(device, end - begin)
+                kernels.launch("motif_edge_sums", grid, block, (*inputs, np.int64(begin), np.int64(end), work))
+
+    def wedge_tasks(self, task: Task) -> list[Tasks]:
+        """Vertices by what the passes over pairs and over 5-cycles have to do for them."""
+        with self.clock.time("tasks"):
+            return wedge_tasks(self.device, self.graph, task, self.words)
 
     def triangles(self, task: Task, work: Any) -> None:
         graph = self.graph
-        grid, block = launch_shape(self.device, graph.num_entries)
-        bounds = (graph.rows, np.int64(graph.num_entries), np.int32(task.begin), np.int32(task.end))
-        kernels = self.device.load(GRAPH_SOURCE)
-        kernels.launch("motif_triangles", grid, block, (*graph.arguments, *bounds, work))
+        with self.clock.time("triangles", work):
+            grid, block = launch_shape(self.device, graph.num_entries)
+            bounds = (graph.rows, np.int64(graph.num_entries), np.int32(task.begin), np.int32(task.end))
+            kernels = self.device.load(GRAPH_SOURCE)
+            kernels.launch("motif_triangles", grid, block, (*graph.arguments, *bounds, work))
+
+    def pairs(self, tasks: Tasks, work: Any, *, with_third: bool) -> None:
+        with self.clock.time("pairs", work):
+            count_pairs(self.device, self.graph, tasks, self.words, work, with_third=with_third, control=self.control)
 
     def cycles(self, tasks: Tasks, work: Any) -> None:
-        count_cycles(self.device, self.graph, tasks, self.words, work, control=self.control)
+        with self.clock.time("cycles", work):
+            count_cycles(self.device, self.graph, tasks, self.words, work, control=self.control)
 
     def cliques5(self, task: Task) -> int:
         """5-cliques whose lowest vertex is in the task, by the kernels that count cliques."""
         device, graph = self.device, self.graph
-        if self._upper is None:
-            upper = {"offsets": graph.offsets - graph.lower_offsets, "neighbors": graph.upper}
-            self._upper = roots.build(device, upper, None, control=self.control)
-        begin, end = self.entries(task, self._upper["offsets"])
-        entries, control = iter([Task(begin, end)]), self.control.beside()
-        found = cliques.launch(device, self._upper, entries, control=control, k=5, by=None, method="pivot")
-        return int(found["total"])
+        with self.clock.time("cliques", gives=("cliques5",)):
+            if self._upper is None:
+                upper = {"offsets": graph.offsets - graph.lower_offsets, "neighbors": graph.upper}
+                self._upper = roots.build(device, upper, None, control=self.control)
+            begin, end = self.entries(task, self._upper["offsets"])
+            entries, control = iter([Task(begin, end)]), self.control.beside()
+            found = cliques.launch(device, self._upper, entries, control=control, k=5, by=None, method="pivot")
+            return int(found["total"])
 
     def entries(self, task: Task, offsets: Any) -> tuple[int, int]:
         """The entries of a task's rows; no look at the device if they are all."""

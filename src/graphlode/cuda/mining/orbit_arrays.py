@@ -1,8 +1,9 @@
 """From sums by entry, as orbit kernels leave them on the device, to the raw arrays of orbits.
 
 What belongs to an edge is one of the sums of its two entries, or both together. What belongs to a vertex is a sum over its
-row, of its own entries or of those of its neighbors, divided by how often each thing is met there. Names are those of
-include/orbit_sums.cuh and of `graphlode.mining.orbits`.
+row, of its own entries or of those of its neighbors; the former are divided by how often each thing is met there, the
+latter are left as they are, since other devices may have met the rest. Names are those of include/orbit_sums.cuh and of
+`graphlode.mining.orbits`.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ import numpy as np
 
 from graphlode.cuda.interface import KernelDevice
 from graphlode.cuda.mining.motif_graph import MotifGraph, running_offsets
-from graphlode.errors import CountOverflowError
 
-_SUM_LIMIT = 2.0**62
+# Sums over triangles of what is only known when all rows are done; without them the caller sums.
+COMPOSED = frozenset(("o52", "o59", "o65", "e39", "e45", "e52", "e53", "e59"))
 
 # In the order of orbit_sum in orbit_sums.cuh.
 VERTEX_SUMS = (
-    *("fans", "tails", "books", "cliques", "hats", "almost", "triples"),
+    *("fans", "tails", "books", "above", "below", "cliques", "hats", "almost", "triples"),
     *("squares_beside", "cliques_beside", "fans_beside"),
-    *("squares", "k23", "far_degrees", "sides", "third_pairs", "wheels", "third_reach", "joined"),
+    *("squares", "k23", "far_degrees", "sides", "third_pairs", "wheels", "third_reach", "joined", "fives"),
 )
 EDGE_SUMS = (
-    *("ahead", "forks", "hooks", "peaks", "gems", "inner", "reach", "opposite", "tails_beside", "fans_across"),
-    *("far_sides", "cycles", "rims", "bridges"),
+    *("ahead", "forks", "hooks", "peaks", "gems", "reach", "opposite", "tails_beside", "fans_across"),
+    *("far_sides", "rims", "bridges", "cycles", "fives_across"),
 )
 SUMS = VERTEX_SUMS + EDGE_SUMS
 
@@ -56,20 +57,9 @@ class OrbitEntries(dict[str, Any]):
         return self.device.xp.flatnonzero(self.graph.neighbors < self.graph.rows)
 
     def row_sum(self, array: Any) -> Any:
-        """Exact as long as no row's sum leaves 64 bits: the running sum may wrap around, differences of it do not mind."""
-        if float(array.sum(dtype=np.float64)) >= _SUM_LIMIT:
-            self._check_rows(array)
+        """The running sum may wrap around, differences of it do not mind; who uses raw arrays knows that they fit."""
         running = running_offsets(self.device, array)
         return running[self.graph.offsets[1:]] - running[self.graph.offsets[:-1]]
-
-    def _check_rows(self, array: Any) -> None:
-        """Terms are not negative, so that no running sum of floats is far off."""
-        running = self.device.zeros(len(array) + 1, np.float64)
-        running[1:] = array
-        self.device.xp.cumsum(running, out=running)
-        rows = running[self.graph.offsets[1:]] - running[self.graph.offsets[:-1]]
-        if float(rows.max()) >= _SUM_LIMIT:
-            raise CountOverflowError(f"mining.orbits on {self.device.name}: a sum over a row may leave 64 bits")
 
     def own(self, name: str, weight: Any = 1) -> Any:
         return self.row_sum(self[name] * weight)
@@ -77,52 +67,65 @@ class OrbitEntries(dict[str, Any]):
     def theirs(self, name: str, weight: Any = 1) -> Any:
         return self.row_sum(self.twin(self[name]) * weight)
 
+    def higher_triangles(self) -> Any:
+        """For the entry of i in row x, i above x: the triangles at x whose vertices all rank below i; for others zero.
+
+        A walk i - x and around such a triangle is taken for a 5-cycle.
+        """
+        running = running_offsets(self.device, self["below"])
+        before = running[:-1] - running[self.graph.offsets[self.graph.rows]]
+        return before * (self.graph.neighbors > self.graph.rows)
+
     def of_neighbor(self, array: Any) -> Any:
         return array[self.graph.neighbors].astype(np.int64)
 
 
-def vertex_arrays(entries: OrbitEntries, products: Any, size: int) -> dict[str, Any]:
-    """By rank; "o72" is not among them."""
-    found = {"o12": entries.theirs("fans") // 2}
+def vertex_arrays(entries: OrbitEntries, cycles: Any, size: int, *, whole: bool) -> dict[str, Any]:
+    """By rank; `cycles` is twice the 5-cycles at each vertex, and what it takes for them. `whole`: of all rows."""
+    found = {"o12": entries.theirs("fans")}
     if size == 4:
         return found
     graph = entries.graph
     degree, triangles = entries.of_neighbor(graph.degrees), graph.supports.astype(np.int64)
-    # Closed walks of length five at u that are no cycles: they go back to u, to x, or over a triangle.
-    beyond = entries.of_neighbor(graph.degrees - graph.firsts)
-    astray = triangles * (2 * beyond - 5) + 2 * entries.of_neighbor(graph.vertex_triangles)
-    return found | {
+    higher = entries.higher_triangles()
+    no_cycles = entries.own("above") + 2 * (entries.theirs("above") + entries.row_sum(higher + entries.twin(higher)))
+    found |= {
         "o25": entries.own("tails", degree - 2) // 2,
-        "o34": (2 * products - entries.row_sum(astray)) // 2 * (graph.degrees >= 2),
+        "o34": cycles - no_cycles,
         "o36": entries.own("far_degrees") // 2,
         "o40": entries.theirs("fans", degree - 3),
         "o46": entries.own("third_reach") // 2,
         "o48": entries.own("tails", triangles - 1),
-        "o49": entries.theirs("k23") // 2,
+        "o49": entries.theirs("k23"),
         "o50": entries.own("k23") // 3,
         "o51": entries.own("sides"),
-        "o52": entries.theirs("squares_beside") // 2,
-        "o54": entries.theirs("books") // 2,
-        "o59": entries.theirs("fans_beside"),
+        "o54": entries.theirs("books"),
         "o60": entries.theirs("fans", triangles - 1),
         "o61": entries.own("fans", triangles - 1) // 2,
-        "o62": entries.theirs("joined") // 4,
+        "o62": entries.theirs("joined") // 2,
         "o63": entries.own("third_pairs") // 2,
-        "o64": entries.theirs("third_pairs") // 2,
-        "o65": entries.theirs("cliques_beside") // 4,
-        "o66": entries.theirs("hats") // 2,
+        "o64": entries.theirs("third_pairs"),
+        "o66": entries.theirs("hats"),
         "o68": entries.own("wheels"),
-        "o69": entries.theirs("wheels") // 2,
-        "o70": entries.theirs("triples") // 3,
+        "o69": entries.theirs("wheels"),
+        "o70": entries.theirs("triples"),
         "o71": entries.own("almost") // 2,
+        "o72": entries.theirs("fives") + entries.own("fives") // 4,
     }
+    if whole:
+        found |= {
+            "o52": entries.theirs("squares_beside") // 2,
+            "o59": entries.theirs("fans_beside"),
+            "o65": entries.theirs("cliques_beside") // 4,
+        }
+    return found
 
 
-def edge_arrays(entries: OrbitEntries, size: int) -> dict[str, Any]:
-    """By entry, the same at both ends; "e67" is not among them."""
+def edge_arrays(entries: OrbitEntries, size: int, *, whole: bool) -> dict[str, Any]:
+    """By entry of a higher end."""
     if size == 4:
         return {"e7": entries["tails"]}
-    return {name: make(entries) for name, make in _EDGE_SUMS.items()}
+    return {name: make(entries) for name, make in _EDGE_SUMS.items() if whole or name not in COMPOSED}
 
 
 def _of(name: str, divisor: int = 1) -> Callable[[OrbitEntries], Any]:
@@ -137,7 +140,7 @@ _EDGE_SUMS: dict[str, Callable[[OrbitEntries], Any]] = {
     "e7": _of("tails"),
     "e23": _of("ahead"),
     "e26": _of("forks"),
-    "e28": lambda entries: entries["cycles"] - entries["inner"],
+    "e28": lambda entries: entries["cycles"] - entries["above"] - 2 * entries.twin(entries.higher_triangles()),
     "e30": _of_both("far_degrees"),
     "e33": _of_both("hooks"),
     "e36": _of("peaks"),
@@ -153,7 +156,7 @@ _EDGE_SUMS: dict[str, Callable[[OrbitEntries], Any]] = {
     "e54": _of("gems"),
     "e56": _of_both("joined", 2),
     "e57": _of_both("third_pairs"),
-    "e58": _of("bridges", 2),
+    "e58": _of("bridges"),
     "e59": _of_both("cliques_beside", 2),
     "e60": _of("opposite"),
     "e61": _of_both("hats"),
@@ -161,8 +164,9 @@ _EDGE_SUMS: dict[str, Callable[[OrbitEntries], Any]] = {
     "e64": _of_both("wheels"),
     "e65": _of_both("triples"),
     "e66": _of("almost"),
+    "e67": lambda entries: entries["fives_across"] + entries.twin(entries["fives"]) // 3,
 }
-EDGE_NAMES = dict.fromkeys((*_EDGE_SUMS, "e67"), 5) | {"e7": 4}
+EDGE_NAMES = dict.fromkeys(_EDGE_SUMS, 5) | {"e7": 4}
 VERTEX_NAMES = {"o12": 4} | {
     f"o{number}": 5
     for number in (*(25, 34, 36, 40, 46, 48, 49, 50, 51, 52, 54, 59, 60, 61, 62, 63, 64, 65, 66, 68, 69, 70, 71, 72),)

@@ -15,6 +15,7 @@
 
 constexpr int num_warps = 8;
 constexpr int most_held = 64;
+constexpr int long_row_words = 32, short_row = 8;  // of words that are listed
 
 using count_t = unsigned long long;
 constexpr bool for_edges = EDGES != 0;
@@ -23,6 +24,12 @@ constexpr bool for_edges = EDGES != 0;
 __device__ __forceinline__ void write_sum(const orbit_sums& sums, orbit_sum which, long long entry, count_t value) {
   value = warp_sum(value);
   if (lane_id() == 0) sums.at(which, entry) = value;
+}
+
+// Adds it, where others add, too.
+__device__ __forceinline__ void add_sum(const orbit_sums& sums, orbit_sum which, long long entry, count_t value) {
+  value = warp_sum(value);
+  if (lane_id() == 0 && value != 0) atomicAdd(&sums.at(which, entry), value);
 }
 
 // Sums that need degrees and triangles only. A warp per entry.
@@ -35,10 +42,19 @@ extern "C" __global__ void __launch_bounds__(32 * num_warps)
   for (long long entry = begin + grid_warp_id(); entry < end; entry += grid_warps()) {
     if (supports[entry] == 0) continue;
     const int u = rows[entry], h = neighbors[entry];
-    count_t fans = 0, tails = 0, books = 0, beyond = 0, forks = 0, hooks = 0, peaks = 0, gems = 0, inner = 0;
+    const int place_h = static_cast<int>(entry - offsets[u]);
+    const int around = graph.degree(u) - lower[u] + graph.degree(h) - 1 - places[entry];
+    count_t fans = 0, tails = 0, books = 0, below = 0, above = 0;
+    count_t beyond = 0, forks = 0, hooks = 0, peaks = 0, gems = 0;
     visit_common(graph, u, entry, [&](int place) {
       const int w = neighbors[offsets[u] + place];
       const count_t t = static_cast<count_t>(supports[offsets[u] + place]), d = static_cast<count_t>(graph.degree(w));
+      below += place < place_h;
+      count_t higher = 0;
+      if (h < u && w < u) {
+        higher = static_cast<count_t>(around + graph.degree(w) - 1 - places[offsets[u] + place]);
+        above += higher;
+      }
       fans += t - 1;
       tails += d - 2;
       books += pairs_of(t - 1);
@@ -47,19 +63,21 @@ extern "C" __global__ void __launch_bounds__(32 * num_warps)
       forks += pairs_of(d - 2);
       hooks += (t - 1) * (d - 3);  // where t is 1, d may be 2
       peaks += static_cast<count_t>(vertex_triangles[w]);
-      gems += (t - 1) * static_cast<count_t>(supports[offsets[h] + place_of(graph, h, w)] - 1);
-      inner += d - static_cast<count_t>(firsts[w]) - 3;  // may be below zero, and the sum, too: it wraps, and is signed
+      const long long across = offsets[h] + place_of(graph, h, w);
+      gems += (t - 1) * static_cast<count_t>(supports[across] - 1);
+      if (higher != 0 && w < h) atomicAdd(&sums.at(sum_above, across), higher);
     });
     write_sum(sums, sum_fans, entry, fans);
     write_sum(sums, sum_tails, entry, tails);
     write_sum(sums, sum_books, entry, books);
+    write_sum(sums, sum_below, entry, below);
+    add_sum(sums, sum_above, entry, above);
     if (!for_edges) continue;
     write_sum(sums, sum_ahead, entry, beyond);
     write_sum(sums, sum_forks, entry, forks);
     write_sum(sums, sum_hooks, entry, hooks);
     write_sum(sums, sum_peaks, entry, peaks);
     write_sum(sums, sum_gems, entry, gems);
-    write_sum(sums, sum_inner, entry, inner);
   }
 }
 
@@ -118,6 +136,22 @@ __device__ void credit_held(const motif_graph& graph, const orbit_sums& sums, in
   }
 }
 
+// The same for one edge ab by one lane, along the words of row b: there are few of them, and many of row a.
+__device__ void credit_alone(const motif_graph& graph, const orbit_sums& sums, int u, int place_a, int place_b,
+                             unsigned cliques, unsigned triangles) {
+  const long long row = graph.offsets[u];
+  const unsigned* const column = graph.matrices + graph.matrix_begins[u] + place_a;
+  for (long long at = graph.word_begins[row + place_b]; at < graph.word_begins[row + place_b + 1]; ++at) {
+    const local_word own = graph.words[at];
+    for (unsigned left = own.bits & column[static_cast<long long>(own.word) * graph.degree(u)]; left != 0;
+         left &= left - 1) {
+      const long long credited = row + 32 * own.word + __ffs(static_cast<int>(left)) - 1;
+      atomicAdd(&sums.at(sum_triples, credited), static_cast<count_t>(cliques - 1));
+      if (for_edges) atomicAdd(&sums.at(sum_opposite, credited), static_cast<count_t>(triangles - 2));
+    }
+  }
+}
+
 // The same for one edge ab without a matrix, by one lane.
 __device__ void credit_searched(const motif_graph& graph, const orbit_sums& sums, int u, int a, int b, unsigned cliques,
                                 unsigned triangles) {
@@ -151,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(32 * num_warps)
       hats += static_cast<count_t>(found) * static_cast<count_t>(supports[offsets[u] + place_b] - 2);
       almost += pairs_of(found);
       if (for_edges) reach += static_cast<count_t>(found) * static_cast<count_t>(graph.degree(b) - 3);
-      if (place_b < place_a || (!for_edges && found < 2)) return 0;
+      if (place_b < place_a || (!for_edges && (found < 2 || b > u))) return 0;
       if (for_edges) held_triangles = static_cast<unsigned>(supports[offsets[a] + place_of(graph, a, b)]);
       return found;
     };
@@ -164,12 +198,17 @@ extern "C" __global__ void __launch_bounds__(32 * num_warps)
         }
       });
     } else {
+      const bool is_long = graph.num_words(u, place_a) > long_row_words;
       int count = 0;
       for (long long at = word_begins[entry]; at < word_begins[entry + 1]; ++at) {
         const local_word own = words[at];
         const int place_b = static_cast<int>(32 * own.word) + lane_id();
         unsigned triangles = 2, found = 0;
         if (own.bits >> lane_id() & 1) found = meet(place_b, triangles);
+        if (found != 0 && is_long && graph.num_words(u, place_b) < short_row) {
+          credit_alone(graph, sums, u, place_a, place_b, found, triangles);
+          found = 0;
+        }
         const unsigned votes = __ballot_sync(full_mask, found != 0);
         if (count + __popc(votes) > most_held) {
           __syncwarp();

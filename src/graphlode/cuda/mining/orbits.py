@@ -1,8 +1,8 @@
-"""Drives mining/orbits.cu and, through its own driver, orbit_pairs.cu: sums by entry, then the raw arrays of orbits from them.
+"""Drives mining/orbits.cu and, through their own drivers, orbit_pairs.cu, orbit_cycles.cu and orbit_cliques5.cu.
 
 For the entry of h in row u the kernels sum over what the edge uh is part of, from the side of u (see
-include/orbit_sums.cuh); `orbit_arrays` makes sums by vertex and by edge of them. Everything is done for the whole graph,
-whatever the tasks: half of the sums have the other half as weights.
+include/orbit_sums.cuh); `orbit_arrays` makes sums by vertex and by edge of them. A task has the entries of its rows. Some
+sums have others, of all rows, as weights: they are there only if the tasks have been the whole graph.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 
 from graphlode.control import Control
-from graphlode.counts import from_limbs
 from graphlode.cuda.compiler import KernelSource
-from graphlode.cuda.graph import roots
 from graphlode.cuda.interface import KernelDevice, launch_shape
-from graphlode.cuda.mining import cliques
+from graphlode.cuda.mining import cliques, orbit_cliques5
 from graphlode.cuda.mining.clique_plan import next_slice
 from graphlode.cuda.mining.motif_graph import available, prepare, prepared_memory
 from graphlode.cuda.mining.motif_tasks import LARGE_BLOCKS
 from graphlode.cuda.mining.orbit_arrays import (
+    COMPOSED,
     EDGE_NAMES,
     SUMS,
     VERTEX_NAMES,
@@ -32,14 +31,17 @@ from graphlode.cuda.mining.orbit_arrays import (
     edge_arrays,
     vertex_arrays,
 )
+from graphlode.cuda.mining.orbit_cycles import count_cycles
 from graphlode.cuda.mining.orbit_pairs import SCRATCH_BYTES, count_pairs
 from graphlode.errors import UnsupportedError
 from graphlode.types import AnyArray, Task
 
 OPERATION = "mining.orbits"
+__all__ = ["COMPOSED", "launch", "memory"]
 SOURCE = KernelSource("mining/orbits", ("orbit_triangles", "orbit_cliques", "orbit_second"), {"EDGES": ("0", "1")})
 
 _FIRST_SLICE = 1 << 19  # entries
+_STACK_BYTES = 1 << 26
 _COUNTER_LIMIT, _SUM_LIMIT = 1 << 32, 1 << 62
 
 
@@ -52,18 +54,17 @@ def launch(
     size: int,
     edges: bool,
 ) -> dict[str, AnyArray]:
-    """The raw arrays of `graphlode.mining.orbits` for the vertices and edges of the tasks, in the order of the tasks."""
-    spans = list(tasks)
-    counter = _Counter(device, view, control, size=size, edges=edges)
-    found = counter.raw_arrays()
-    lower_offsets, offsets = counter.bounds()
-    control.advance(sum(task.end - task.begin for task in spans))
-    result = {}
-    for name, array in found.items():
-        bounds = offsets if name == "fans" else lower_offsets if name.startswith("e") else None
-        cut = [array[_bound(bounds, task.begin) : _bound(bounds, task.end)] for task in spans]
-        result[name] = cut[0] if len(cut) == 1 else np.concatenate([array[:0], *cut])
-    return result
+    """What the rows of the tasks add to the raw arrays of `graphlode.mining.orbits`."""
+    if len(view["neighbors"]) == 0:
+        control.advance(sum(task.end - task.begin for task in tasks))
+        return _without_edges(len(view["offsets"]) - 1, size, edges)
+    counter: _Counter | None = None
+    for task in tasks:
+        if task.begin < task.end:
+            counter = counter or _Counter(device, view, control, size=size, edges=edges)
+            counter.count(task)
+        control.advance(task.end - task.begin)
+    return {} if counter is None else counter.raw_arrays()
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], *, size: int, edges: bool) -> int:
@@ -78,8 +79,13 @@ def memory(device: KernelDevice, shape: Mapping[str, int], *, size: int, edges: 
     return needed
 
 
-def _bound(bounds: AnyArray | None, vertex: int) -> int:
-    return vertex if bounds is None else int(bounds[vertex])
+def _without_edges(num_vertices: int, size: int, edges: bool) -> dict[str, AnyArray]:
+    """All names with arrays of the right length: the kernels would have nothing to do."""
+    nothing = np.zeros(0, np.int64)
+    names = EDGE_NAMES if edges else VERTEX_NAMES
+    per_unit = nothing if edges else np.zeros(num_vertices, np.int64)
+    found = {"e5": nothing, "e11": nothing} | ({"fans": nothing} if edges else {})
+    return found | {name: per_unit for name, smallest in names.items() if smallest <= size}
 
 
 class _Counter:
@@ -89,44 +95,76 @@ class _Counter:
         self, device: KernelDevice, view: Mapping[str, Any], control: Control, *, size: int, edges: bool
     ) -> None:
         self.device, self.view, self.control, self.size, self.edges = device, view, control, size, edges
-        self.num_vertices, self.num_entries = len(view["offsets"]) - 1, len(view["neighbors"])
+        num_vertices, num_entries = len(view["offsets"]) - 1, len(view["neighbors"])
+        shape = {
+            "num_vertices": num_vertices,
+            "num_edges": num_entries // 2,
+            "vertex_bytes": view["neighbors"].dtype.itemsize,
+        }
+        needed = memory(device, shape, size=size, edges=edges)
+        self.graph = prepare(device, view, local_bytes=partial(available, device, needed))
+        self._check_counters()
+        sums = SUMS if edges else VERTEX_SUMS
+        self.values = device.zeros((len(sums), num_entries), np.uint64)
+        self.cycles = device.zeros(num_vertices, np.uint64)
+        self.entries = OrbitEntries(device, self.graph, dict(zip(sums, self.values.view(np.int64), strict=True)))
+        self.ahead = self.entries.row_sum(self.entries.of_neighbor(self.graph.degrees) - 1)
+        self.cliques5: Any = None  # by vertex or edge, on the host, if other kernels count them
+        self.rows_done = 0
 
-    def bounds(self) -> tuple[AnyArray, AnyArray]:
-        """Where the edges and the entries of each vertex begin, on the host."""
-        lower = self.device.get(self.view["lower"])
-        return np.append(0, np.cumsum(lower, dtype=np.int64)), self.device.get(self.view["offsets"])
+    def count(self, task: Task) -> None:
+        """All sums by entry of the rows of a task, but those that need all rows."""
+        graph, control = self.graph, self.control
+        begin, end = self._entries_of(task)
+        self._by_entry("orbit_triangles", begin, end, graph.vertex_triangles, self.ahead)
+        self._by_entry("orbit_cliques", begin, end)
+        count_pairs(self.device, graph, task, self.values, size=self.size, edges=self.edges, control=control)
+        if self.size == 5:
+            at_entries = self.values[SUMS.index("cycles")] if self.edges else self.cycles
+            count_cycles(self.device, graph, task, self.cycles, at_entries, edges=self.edges, control=control)
+            if graph.num_local == graph.num_vertices:
+                self._by_entry("orbit_cliques5", begin, end, source=orbit_cliques5.SOURCE)
+            else:
+                found = orbit_cliques5.count_without_local_graphs(
+                    self.device, graph, self.view["edges"], task, edges=self.edges, control=control
+                )
+                self.cliques5 = found if self.cliques5 is None else self.cliques5 + found
+        self.rows_done += task.end - task.begin
 
     def raw_arrays(self) -> dict[str, AnyArray]:
-        if self.num_entries == 0:
-            return self._without_edges()
-        shape = {
-            "num_vertices": self.num_vertices,
-            "num_edges": self.num_entries // 2,
-            "vertex_bytes": self.view["neighbors"].dtype.itemsize,
-        }
-        needed = memory(self.device, shape, size=self.size, edges=self.edges)
-        self.graph = prepare(self.device, self.view, local_bytes=partial(available, self.device, needed))
-        self._check_counters()
-        sums, products = self._sums()
-        entries = OrbitEntries(self.device, self.graph, dict(zip(SUMS, sums, strict=False)))
+        whole = self.rows_done == self.graph.num_vertices
+        if self.size == 5 and whole:
+            self._by_entry("orbit_second", 0, self.graph.num_entries)
+        entries = self.entries
         found = {"e5": entries.by_edge(entries["squares"]), "e11": entries.by_edge(entries["cliques"] // 2)}
         if self.edges:
             found["fans"] = entries["fans"]
-            found |= {name: entries.by_edge(array) for name, array in edge_arrays(entries, self.size).items()}
+            arrays = edge_arrays(entries, self.size, whole=whole)
+            found |= {name: entries.by_edge(array) for name, array in arrays.items()}
         else:
-            found |= vertex_arrays(entries, products, self.size)
-        result = {name: self.device.get(array) for name, array in found.items()}
-        if self.size == 5:
-            result |= self._cliques5()
+            found |= vertex_arrays(entries, self.cycles.view(np.int64), self.size, whole=whole)
+        result = self._fetched(found)
+        if self.cliques5 is not None:
+            result["e67" if self.edges else "o72"] = self.cliques5
         return result
 
-    def _without_edges(self) -> dict[str, AnyArray]:
-        """All names with arrays of the right length: the kernels would have nothing to do."""
-        nothing = np.zeros(0, np.int64)
-        names = EDGE_NAMES if self.edges else VERTEX_NAMES
-        per_unit = nothing if self.edges else np.zeros(self.num_vertices, np.int64)
-        found = {"e5": nothing, "e11": nothing} | ({"fans": nothing} if self.edges else {})
-        return found | {name: per_unit for name, smallest in names.items() if smallest <= self.size}
+    def _fetched(self, found: dict[str, Any]) -> dict[str, AnyArray]:
+        """On the host; small arrays of the same length in one go."""
+        result: dict[str, AnyArray] = {}
+        for length in {len(array) for array in found.values()}:
+            names = [name for name, array in found.items() if len(array) == length]
+            if 8 * length * len(names) <= _STACK_BYTES:
+                stacked = self.device.xp.stack([found[name] for name in names])
+                result |= zip(names, self.device.get(stacked), strict=True)
+            else:
+                result |= {name: self.device.get(found[name]) for name in names}
+        return result
+
+    def _entries_of(self, task: Task) -> tuple[int, int]:
+        if task.begin == 0 and task.end == self.graph.num_vertices:
+            return 0, self.graph.num_entries
+        begin, end = self.device.get(self.graph.offsets[[task.begin, task.end]]).tolist()
+        return begin, end
 
     def _check_counters(self) -> None:
         """Twice D, and sums of triangles over common neighbors, are 32-bit counters of a pair; sums by entry have 64 bits."""
@@ -139,48 +177,17 @@ class _Counter:
                 "could overflow its counters; devices='cpu' has no such limit"
             )
 
-    def _sums(self) -> tuple[Any, Any]:
-        """All sums by entry, and by vertex the products over 5-cycles."""
-        device, graph = self.device, self.graph
-        values = device.zeros((len(SUMS) if self.edges else len(VERTEX_SUMS), self.num_entries), np.uint64)
-        products = device.zeros(self.num_vertices, np.uint64)
-        entries = (*graph.arguments, graph.rows)
-        ahead = OrbitEntries(device, graph, {}).row_sum(graph.degrees[graph.neighbors].astype(np.int64) - 1)
-        self._by_entry("orbit_triangles", (*entries, graph.vertex_triangles, ahead), values)
-        self._by_entry("orbit_cliques", entries, values)
-        count_pairs(device, graph, values, products, size=self.size, edges=self.edges, control=self.control)
-        if self.size == 5:
-            self._by_entry("orbit_second", entries, values)
-        return values.view(np.int64), products.view(np.int64)
-
-    def _by_entry(self, kernel: str, inputs: tuple[Any, ...], values: Any) -> None:
+    def _by_entry(self, kernel: str, begin: int, end: int, *inputs: Any, source: KernelSource = SOURCE) -> None:
         """A warp per entry, in slices that take a while each."""
-        kernels = self.device.load(SOURCE, EDGES=str(int(self.edges)))
-        begin, size = 0, _FIRST_SLICE
-        while begin < self.num_entries:
-            end = min(self.num_entries, begin + size)
+        kernels, size = self.device.load(source, EDGES=str(int(self.edges))), _FIRST_SLICE
+        while begin < end:
+            stop = min(end, begin + size)
             started = perf_counter()
-            grid, block = launch_shape(self.device, 32 * (end - begin))
-            scalars = (np.int64(x) for x in (self.num_entries, begin, end))
-            kernels.launch(kernel, grid, block, (*inputs, *scalars, values))
-            self._wait()
-            size, begin = next_slice(size, perf_counter() - started), end
-
-    def _wait(self) -> None:
-        self.device.synchronize()
-        self.control.check()
-
-    def _cliques5(self) -> dict[str, AnyArray]:
-        """5-cliques by vertex or by edge, by the kernels that count cliques."""
-        device, graph = self.device, self.graph
-        upper = {"offsets": graph.offsets - graph.lower_offsets, "neighbors": graph.upper}
-        rooted = roots.build(device, upper, None, control=self.control)
-        whole, control = iter([Task(0, self.num_entries // 2)]), self.control.beside()
-        by: Any = "edge" if self.edges else "vertex"
-        found = cliques.launch(device, rooted, whole, control=control, k=5, by=by, method="pivot")
-        counts = from_limbs(found["counts"])
-        if not self.edges:
-            return {"o72": counts}
-        by_id = np.zeros_like(counts)
-        by_id[device.get(self.view["edges"][graph.neighbors > graph.rows])] = counts
-        return {"e67": by_id}
+            grid, block = launch_shape(self.device, 32 * (stop - begin))
+            scalars = (np.int64(x) for x in (self.graph.num_entries, begin, stop))
+            kernels.launch(
+                kernel, grid, block, (*self.graph.arguments, self.graph.rows, *inputs, *scalars, self.values)
+            )
+            self.device.synchronize()
+            self.control.check()
+            size, begin = next_slice(size, perf_counter() - started), stop
