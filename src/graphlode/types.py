@@ -45,3 +45,12 @@ class Memory:
 
     total: int
     free: int
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A pass of a kernel that was timed alone, and the sums it adds to."""
+
+    name: str
+    seconds: float
+    sums: tuple[str, ...] = ()

@@ -83,7 +83,7 @@ def test_samples_are_as_many_as_fit_and_at_least_one() -> None:
     ("error", "status"),
     [
         (UnsupportedError("not here"), "unsupported"),
-        (DeviceMemoryError("too large"), "failed"),
+        (DeviceMemoryError("needs 9 bytes"), "too large"),
         (KeyError("bug"), "failed"),
     ],
 )

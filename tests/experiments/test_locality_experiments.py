@@ -18,8 +18,8 @@ from graphlode.experiments.subjects import Subject, generate
 GRAPH = generate("rmat:11:30000", directed=True)
 
 
-def finish(name: str, folder: Path, sizes: tuple[int, ...]) -> Finished:
-    setting = Setting("cpu", sizes, limit=60.0, repeats=2)
+def finish(name: str, folder: Path, sizes: tuple[int, ...], device: str = "cpu") -> Finished:
+    setting = Setting(device, sizes, limit=60.0, repeats=2)
     finished = run(name, ["small"], lambda _: Subject("small", GRAPH, {}), setting, folder)
     assert finished.document["failed"] == {}
     assert [plot.suffix for plot in finished.plots] == [".png", ".svg"]
@@ -70,6 +70,17 @@ def test_every_way_is_timed_and_has_the_same_values(tmp_path: Path) -> None:
             assert all(len(each) == locality_walltime.ITERATIONS for each in samples)
         once, iterations = locality_walltime.fastest(cell)
         assert once > 0 and min(iterations) > 0
+
+
+@pytest.mark.parametrize("device", ["cuda-emulated", pytest.param("cuda:0", marks=pytest.mark.gpu)])
+def test_a_cuda_device_has_the_same_values_by_every_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str
+) -> None:
+    monkeypatch.setattr(locality_ways, "_MORE_ITERATIONS", 10)
+    cells = finish("locality-walltime", tmp_path, (4, 32), device).document["cells"]
+    assert [cell["variant"] for cell in cells] == ["M = 4", "M = 32", *locality_ways.WAYS_ON_DEVICE]
+    assert all(cell["verified_by"] == ["values of the other ways"] for cell in cells)
+    assert all(len(each) == locality_walltime.ITERATIONS for cell in cells for each in cell["iteration_seconds"])
 
 
 def test_one_more_way_is_one_more_row_and_wrong_values_are_seen(

@@ -32,11 +32,11 @@ def finish(name: str, folder: Path, sizes: tuple[int, ...], device: str = "cpu")
 
 @pytest.mark.parametrize("device", ["cpu", "cuda-emulated"])
 def test_every_store_reaches_what_a_sorted_array_reaches(tmp_path: Path, device: str) -> None:
-    baseline, *stores = finish("store-correctness", tmp_path, (5,), device)
-    assert len(stores) >= 2 and baseline["reached"][0] > 1
-    for cell in stores:
-        assert (cell["reached"], cell["num_edges"]) == (baseline["reached"], baseline["num_edges"])
-        assert len(cell["seconds"]) == 5 and cell["verified_by"] == ["baseline"]
+    array, *stores = finish("store-correctness", tmp_path, (5,), device)
+    assert array["variant"] == "sorted array" and len(stores) >= 2 and array["reached"][0] > 1
+    for cell in (array, *stores):
+        assert (cell["reached"], cell["num_edges"]) == (array["reached"], array["num_edges"])
+        assert len(cell["seconds"]) == 5 and cell["verified_by"] == ["a plain graph of the same edges"]
 
 
 def test_a_store_that_reaches_others_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,13 +46,42 @@ def test_a_store_that_reaches_others_is_wrong(tmp_path: Path, monkeypatch: pytes
     assert [cell["status"] for cell in finished.document["cells"]] == ["done", "wrong", "wrong"]
 
 
+def test_what_takes_too_long_is_stopped(tmp_path: Path) -> None:
+    finished = run(
+        "store-correctness",
+        ["small"],
+        lambda _: Subject("small", GRAPH, {}),
+        Setting("cpu", (50,), limit=1e-6),
+        tmp_path,
+    )
+    assert finished.document["failed"] == {}
+    assert {cell["status"] for cell in finished.document["cells"]} == {"stopped"}
+    assert all("of 50 slides" in cell["reason"] for cell in finished.document["cells"])
+
+
 def test_scaling_and_shares_run_over_their_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("store-scaling", "store-shares"):
         monkeypatch.setattr(experiment(module), "SLIDES", 3)
     scaled = finish("store-scaling", tmp_path, (1, 2))
-    assert [cell["instances"] for cell in scaled] == [0, 1, 2]
-    shared = finish("store-shares", tmp_path, (0, 2))
-    assert [cell["variant"] for cell in shared] == ["sorted array", "factor 0", "factor 2", "auto", "alone"]
+    assert [cell["instances"] for cell in scaled] == [1, 2]
+    shared = finish("store-shares", tmp_path, (0, 2), "cuda-emulated")
+    assert [cell["variant"] for cell in shared] == ["factor 0", "factor 2", "auto", "alone"]
+    slots = [cell["shares"].get("cuda-emulated", 0) for cell in shared[:2]]
+    assert slots[0] == 0 and 400 < slots[1] < 420
+
+
+def test_instances_of_one_device_have_no_factor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiment("store-shares"), "SLIDES", 3)
+    shared = finish("store-shares", tmp_path, (0, 2, 4))
+    assert [cell["variant"] for cell in shared] == ["factor 0", "auto", "alone"]
+
+
+def test_the_sorted_array_is_merged_as_sets_are() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        keys, leaving, coming = (rng.integers(0, 40, rng.integers(0, 30)) for _ in range(3))
+        found = store_runs.merged(np.unique(keys), leaving, coming)
+        assert found.tolist() == sorted(set(keys.tolist()) - set(leaving.tolist()) | set(coming.tolist()))
 
 
 def test_batches_of_every_kind_are_timed_on_every_path(tmp_path: Path) -> None:
@@ -84,6 +113,14 @@ def test_a_window_slides_over_all_edges_and_begins_again() -> None:
         assert len(going) == len(coming) == 2 and set(going) <= window and not set(coming) & window
         window = window - set(going) | set(coming)
     assert window == set(edges[sliding.at_end()].tolist()) == {8, 9, 0, 1, 2}
+
+
+def test_a_hundred_slides_of_a_hundredth_end_where_they_began() -> None:
+    edges = np.arange(1234)
+    sliding = Sliding(edges, edges + 1, load=0.5, slide=0.01, slides=100)
+    sizes = {int(batch.delete.sum()) for batch in sliding.batches()}
+    assert sizes == {12, 13} and sliding.step == 12
+    assert np.array_equal(sliding.at_end(), edges[: sliding.loaded])
 
 
 def test_edges_come_by_time_if_they_have_times() -> None:

@@ -7,9 +7,9 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from graphlode.errors import GraphlodeError, UnsupportedError
+from graphlode.errors import DeviceMemoryError, GraphlodeError, UnsupportedError
 from graphlode.execute import call
-from graphlode.execute.device import hold
+from graphlode.execute.device import View, hold
 from graphlode.execute.devices import resolve
 from graphlode.execute.wait import Progress
 from graphlode.experiments.record import Cell, Record, Setting
@@ -33,7 +33,7 @@ class OverTimeError(Exception):
     """A count was stopped because it took longer than its limit."""
 
 
-def time_limit(seconds: float) -> Progress:
+def time_limit(seconds: float, units: str = "edges") -> Progress:
     """A callback for `progress=` that stops the operation when its time is over.
 
     It is called on the waiting thread several times a second, and an error that it raises stops the kernels.
@@ -42,16 +42,17 @@ def time_limit(seconds: float) -> Progress:
 
     def look(done: int, total: int) -> None:
         if perf_counter() - started > seconds:
-            raise OverTimeError(f"stopped after {seconds:g} s at {done:,} of {total:,} edges")
+            raise OverTimeError(f"stopped after {seconds:g} s at {done:,} of {total:,} {units}")
 
     return look
 
 
-def prepare(subject: Subject, device: str) -> float:
-    """Have the device hold the ordered view, so that no cell pays for it; returns the seconds it took."""
+def prepare(subject: Subject, device: str, view: View | None = None) -> float:
+    """Have the device hold a view, that of cliques unless told, so that no cell pays for it; returns the seconds it took."""
     started = perf_counter()
+    chosen = view or Roots()
     for each in resolve(device):
-        call(lambda control, each=each: hold(each, subject.graph, Roots(), control), each)  # type: ignore[misc]
+        call(lambda control, each=each: hold(each, subject.graph, chosen, control), each)  # type: ignore[misc]
     return perf_counter() - started
 
 
@@ -76,7 +77,7 @@ def compile_seconds(device: str) -> float:
 
 
 def sampled(
-    once: Callable[[float], tuple[float, float]], *, first: float, limit: float, repeats: int, answers: list[int]
+    once: Callable[[float], tuple[float, float]], *, first: float, limit: float, repeats: int, answers: Sequence[Any]
 ) -> dict[str, Any]:
     """Status and samples of `once(seconds it may take) -> (seconds on the device, seconds of the call)`.
 
@@ -97,6 +98,8 @@ def sampled(
         return {"status": "stopped", "reason": str(over)}
     except UnsupportedError as error:
         return {"status": "unsupported", "reason": str(error)}
+    except DeviceMemoryError as error:
+        return {"status": "too large", "reason": str(error)}
     except Exception as error:  # whatever it is, the other cells are still worth measuring
         return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
     if len(set(answers)) != 1:
@@ -191,5 +194,7 @@ def _first(cells: Sequence[Cell]) -> str:
 
 
 def _way(cell: Mapping[str, Any]) -> str:
+    if "method" in cell and "variant" in cell:
+        return str(cell["variant"])  # which tells the method and all else
     where = f" on {cell['device']}" if "device" in cell else ""
     return f"{cell.get('method') or cell.get('variant')}{where}"

@@ -9,15 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphlode.experiments.locality_lists import (
-    LOOK_RANDOM,
-    LOOK_SORTED,
     RANDOM,
     REORDERING_PASSES,
     SORTED,
     beside_random,
-    caches_text,
+    figure_by_iteration,
     look_of,
-    panel_names,
     progressive,
     shuffled_ends,
     simulated,
@@ -25,7 +22,6 @@ from graphlode.experiments.locality_lists import (
     total,
     variant_of,
 )
-from graphlode.experiments.plots import Look, legend, panels, say_nothing_there
 from graphlode.experiments.record import Record, Setting, Table, done, names_of
 from graphlode.experiments.subjects import Subject
 from graphlode.locality import EdgeOrder
@@ -64,22 +60,4 @@ def tables(document: Mapping[str, Any]) -> list[Table]:
 
 
 def figure(document: Mapping[str, Any]) -> Any:
-    names = panel_names(names_of(document))
-    drawn, axes = panels(TITLE, "both streams, over those of the shuffled list", list(names.values()))
-    used: dict[str, Look] = {}
-    for (graph, metric), name in names.items():
-        axis = axes[name]
-        cells = done(document["cells"], graph=graph)
-        if not cells:
-            say_nothing_there(axis)
-            continue
-        for cell in cells:
-            look = {RANDOM: LOOK_RANDOM, SORTED: LOOK_SORTED}.get(cell["variant"]) or look_of(cell["lanes"])
-            used[cell["variant"]] = look
-            values = [beside_random(document, cell, number)[metric] for number in range(len(cell["passes"]))]
-            axis.plot(range(1, len(values) + 1), values, **look.of_line, markersize=5, linewidth=1.4)
-        axis.set_xticks(range(1, PASSES + 1))
-        axis.set_xlabel(f"iteration ({caches_text(cells[0])})", fontsize=9)
-        axis.set_ylim(bottom=0)
-    legend(drawn, used)
-    return drawn
+    return figure_by_iteration(document, TITLE, lambda cell: look_of(cell["lanes"]))

@@ -6,15 +6,28 @@ than that; here caches are scaled to the graph, so that small graphs ask the sam
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from graphlode.experiments.plots import BLUE, GOLD, GREEN, GREY, ORANGE, PURPLE, RED, SKY, Look
-from graphlode.experiments.record import Cell, done
+from graphlode.experiments.plots import (
+    BLUE,
+    GOLD,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
+    Look,
+    legend,
+    panels,
+    say_nothing_there,
+)
+from graphlode.experiments.record import Cell, done, names_of
 from graphlode.experiments.subjects import Subject
 from graphlode.locality import EdgeOrder
 from graphlode.measure.caches import PAPER_LEVELS, CacheLevel, simulate_caches
@@ -85,6 +98,7 @@ def look_of(lanes: int) -> Look:
 
 
 LOOK_RANDOM, LOOK_SORTED = Look(GREY, "", "--"), Look(PURPLE, "", ":")
+_UNCHANGED = {RANDOM: LOOK_RANDOM, SORTED: LOOK_SORTED}
 
 
 def total(one: Mapping[str, Any], level: int, what: str) -> int:
@@ -123,3 +137,28 @@ def panel_names(names: Sequence[str]) -> dict[tuple[str, int], str]:
     if len(names) == 3:
         keys.sort(key=lambda key: key[1])
     return {(name, metric): f"{name}: {metrics[metric]}" for name, metric in keys}
+
+
+def figure_by_iteration(document: Mapping[str, Any], title: str, look: Callable[[Cell], Look]) -> Any:
+    """Hits and misses over iterations; an order that stays as it is, and was looked at once, is a line across."""
+    names = panel_names(names_of(document))
+    drawn, axes = panels(title, "both streams, over those of the shuffled list", list(names.values()))
+    used: dict[str, Look] = {}
+    for (graph, metric), name in names.items():
+        axis = axes[name]
+        cells = done(document["cells"], graph=graph)
+        if not cells:
+            say_nothing_there(axis)
+            continue
+        for cell in cells:
+            mine = used[cell["variant"]] = _UNCHANGED.get(cell["variant"]) or look(cell)
+            values = [beside_random(document, cell, number)[metric] for number in range(len(cell["passes"]))]
+            if len(values) == 1:
+                axis.axhline(values[0], color=mine.color, linestyle=mine.line, linewidth=1.3)
+            else:
+                axis.plot(range(1, len(values) + 1), values, **mine.of_line, markersize=4.5, linewidth=1.3)
+        axis.set_xticks(range(1, max(len(cell["passes"]) for cell in cells) + 1))
+        axis.set_xlabel(f"iteration ({caches_text(cells[0])})", fontsize=9)
+        axis.set_ylim(bottom=0)
+    legend(drawn, used)
+    return drawn

@@ -6,22 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphlode.experiments.locality_lists import (
-    LOOK_RANDOM,
-    LOOK_SORTED,
     RANDOM,
     SORTED,
     beside_random,
-    caches_text,
+    figure_by_iteration,
     look_of,
-    panel_names,
     progressive,
     shuffled_ends,
     simulated,
     table_title,
     variant_of,
 )
-from graphlode.experiments.plots import Look, legend, panels, say_nothing_there
-from graphlode.experiments.record import Record, Setting, Table, done, names_of
+from graphlode.experiments.plots import Look
+from graphlode.experiments.record import Cell, Record, Setting, Table, done, names_of
 from graphlode.experiments.subjects import Subject
 from graphlode.locality import EdgeOrder
 
@@ -63,27 +60,10 @@ def tables(document: Mapping[str, Any]) -> list[Table]:
 
 
 def figure(document: Mapping[str, Any]) -> Any:
-    names = panel_names(names_of(document))
-    drawn, axes = panels(TITLE, "both streams, over those of the shuffled list", list(names.values()))
-    used: dict[str, Look] = {}
-    for (graph, metric), name in names.items():
-        axis = axes[name]
-        cells = done(document["cells"], graph=graph)
-        if not cells:
-            say_nothing_there(axis)
-            continue
-        for cell in cells:
-            values = [beside_random(document, cell, number)[metric] for number in range(len(cell["passes"]))]
-            if "skip" in cell:
-                line, marker = _LINES[cell["skip"]]
-                look = Look(look_of(cell["lanes"]).color, marker, line)
-                axis.plot(range(1, len(values) + 1), values, **look.of_line, markersize=4, linewidth=1.2)
-            else:
-                look = LOOK_RANDOM if cell["variant"] == RANDOM else LOOK_SORTED
-                axis.axhline(values[0], color=look.color, linestyle=look.line, linewidth=1.2)
-            used[cell["variant"]] = look
-        axis.set_xticks(range(1, PASSES + 1))
-        axis.set_xlabel(f"iteration ({caches_text(cells[0])})", fontsize=9)
-        axis.set_ylim(bottom=0)
-    legend(drawn, used)
-    return drawn
+    return figure_by_iteration(document, TITLE, _look)
+
+
+def _look(cell: Cell) -> Look:
+    """Colours tell the lanes, lines and markers how often the list is reordered."""
+    line, marker = _LINES[cell["skip"]]
+    return Look(look_of(cell["lanes"]).color, marker, line)

@@ -1,6 +1,7 @@
 """What the order of the edges brings on this machine: seconds of PageRank by way, once and per iteration.
 
-All ways start from the same shuffled list. Lists are processed on one thread, since two edges may lead to one vertex.
+All ways start from the same shuffled list. Lists are processed on one thread of the CPU, since two edges may lead to one
+vertex, or on a CUDA device with atomic additions.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphlode.experiments.locality_lists import look_of, shuffled_ends, variant_of
-from graphlode.experiments.locality_ways import WAYS, Run, ShuffledList, Way, progressive_way
+from graphlode.experiments.locality_ways import Run, ShuffledList, Way, progressive_way, ways_on
 from graphlode.experiments.plots import GOLD, GREY, PURPLE, RED, Look, legend, panels, say_nothing_there, time_text
 from graphlode.experiments.record import Cell, Record, Setting, Table, done, names_of
 from graphlode.experiments.subjects import Subject
@@ -43,9 +44,9 @@ def measure(subject: Subject, setting: Setting, record: Record) -> None:
     cells: list[Cell] = []
     ways: list[Way] = []
     for lanes in setting.sizes:
-        ways.append(progressive_way(lanes))
+        ways.append(progressive_way(lanes, setting.device))
         cells.append({"graph": subject.name, "variant": variant_of(lanes), "lanes": lanes})
-    for name, way in WAYS.items():
+    for name, way in ways_on(setting.device).items():
         ways.append(way)
         cells.append({"graph": subject.name, "variant": name})
     for cell in cells:
@@ -114,8 +115,9 @@ def tables(document: Mapping[str, Any]) -> list[Table]:
 
 
 def figure(document: Mapping[str, Any]) -> Any:
-    threads = document["threads"]
-    subtitle = f"seconds from the shuffled list on; lists on 1 thread, others on {threads} unless said"
+    device, threads = document["device"], document["threads"]
+    where = f"lists on 1 thread, others on {threads} unless said" if device == "cpu" else f"on {device}"
+    subtitle = f"seconds from the shuffled list on; {where}"
     drawn, axes = panels(TITLE, subtitle, names_of(document), width=4.0, height=3.4)
     used: dict[str, Look] = {}
     for name, axis in axes.items():

@@ -1,7 +1,7 @@
-"""Ways to run PageRank that `locality-walltime` compares. A way is a function in `WAYS`: one more is one more row.
+"""Ways to run PageRank that `locality-walltime` compares. A way is a function: one more in a table is one more row.
 
 Each gets the same shuffled list of edges and runs a given number of iterations; what it builds before the first one is
-its cost once.
+its cost once. `WAYS` are those of the CPU, `WAYS_ON_DEVICE` those of any other device, which they get by name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from graphlode.analytics.pagerank import pagerank
+from graphlode.analytics.pagerank import Layout, pagerank
 from graphlode.config import configure, settings
 from graphlode.cpu.locality.tiles import rank_tiles, tile_list
 from graphlode.execute import call
@@ -21,6 +21,8 @@ from graphlode.graph.build import from_edges
 from graphlode.locality import EdgeOrder, rank_edges
 from graphlode.locality.orders import Key, Order
 from graphlode.types import FloatArray, Int64Array
+
+_MORE_ITERATIONS = 100
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,20 @@ Way = Callable[[ShuffledList, int], Run]
 
 
 def list_in_order(
-    given: ShuffledList, iterations: int, *, order: Order = "none", key: Key = "source", lanes: int = 32
+    given: ShuffledList,
+    iterations: int,
+    *,
+    order: Order = "none",
+    key: Key = "source",
+    lanes: int = 32,
+    device: str = "cpu",
 ) -> Run:
-    """The list itself on one thread. Once, both ends of an edge are packed into a word, and the list may be sorted."""
+    """The list itself, on the CPU on one thread. Once, both ends of an edge are packed into a word, and the list may be
+    sorted; both on the CPU."""
     begun = perf_counter()
     edges = EdgeOrder(given.src, given.dst, order=order, key=key, lanes=lanes)
     once = perf_counter() - begun
-    found = rank_edges(edges, num_vertices=given.num_vertices, tol=0, max_iter=iterations)
+    found = rank_edges(edges, num_vertices=given.num_vertices, tol=0, max_iter=iterations, devices=device)
     return Run(once, found.seconds, found.cpu_seconds, found.values)
 
 
@@ -88,6 +97,26 @@ def on_tiles(given: ShuffledList, iterations: int, *, threads: int | None = None
     return Run.of_alike(once, wall, cpu, iterations, values)
 
 
+def whole_calls(given: ShuffledList, iterations: int, *, layout: Layout, device: str) -> Run:
+    """`graphlode.pagerank` on a device. What a call with many more iterations takes longer is taken as theirs, and
+    alike; before them rows are built on the CPU and brought there, and tiles are built from them."""
+    begun = perf_counter()
+    graph = from_edges(given.src, given.dst, num_vertices=given.num_vertices, directed=True)
+
+    def seconds(count: int) -> float:
+        found = pagerank(graph, tol=0, max_iter=count, layout=layout, devices=device)
+        return found.provenance.steps["kernel"]
+
+    seconds(iterations)  # has the view built and the kernels compiled
+    once = perf_counter() - begun
+    few = min(seconds(iterations), seconds(iterations))
+    begun_cpu = process_time()
+    each = max(0.0, seconds(iterations + _MORE_ITERATIONS) - few) / _MORE_ITERATIONS
+    cpu = (process_time() - begun_cpu) / (iterations + _MORE_ITERATIONS)
+    values = pagerank(graph, tol=0, max_iter=iterations, layout=layout, devices=device).values
+    return Run(once, (each,) * iterations, (cpu,) * iterations, values)
+
+
 WAYS: dict[str, Way] = {
     "shuffled": list_in_order,
     "sorted by source": partial(list_in_order, order="sorted"),
@@ -99,5 +128,21 @@ WAYS: dict[str, Way] = {
 }
 
 
-def progressive_way(lanes: int) -> Way:
-    return partial(list_in_order, order="progressive", lanes=lanes)
+WAYS_ON_DEVICE: dict[str, Callable[..., Run]] = {
+    "shuffled": list_in_order,
+    "sorted by source": partial(list_in_order, order="sorted"),
+    "sorted by destination": partial(list_in_order, order="sorted", key="destination"),
+    "CSR pull": partial(whole_calls, layout="rows"),
+    "tiles": partial(whole_calls, layout="tiles"),
+}
+
+
+def ways_on(device: str) -> dict[str, Way]:
+    """The ways of a device by name."""
+    if device == "cpu":
+        return WAYS
+    return {name: partial(way, device=device) for name, way in WAYS_ON_DEVICE.items()}
+
+
+def progressive_way(lanes: int, device: str) -> Way:
+    return partial(list_in_order, order="progressive", lanes=lanes, device=device)

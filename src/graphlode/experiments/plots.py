@@ -34,6 +34,7 @@ class Look:
     color: str
     marker: str = "o"
     line: str = "-"
+    hatch: str = ""  # of a patch
 
     @property
     def of_line(self) -> dict[str, Any]:
@@ -75,7 +76,9 @@ def legend(figure: Any, looks: Mapping[str, Look], *, columns: int = 4, patches:
     from matplotlib.patches import Patch
 
     handles: list[Any] = [
-        Patch(color=look.color, label=name) if patches else Line2D([], [], **look.of_line, label=name, markersize=5)
+        Patch(facecolor=look.color, edgecolor="white", hatch=look.hatch, label=name)
+        if patches
+        else Line2D([], [], **look.of_line, label=name, markersize=5)
         for name, look in looks.items()
     ]
     if handles:
@@ -123,6 +126,15 @@ def whole_ticks(axis: Any, sizes: Sequence[int]) -> None:
     """A tick for every clique size."""
     axis.set_xticks(list(sizes), [str(k) for k in sizes])
     axis.set_xlabel("clique size k", fontsize=9, color=_TEXT)
+
+
+def bars_across(axis: Any, labels: Sequence[str]) -> None:
+    """For horizontal bars at 0, 1, ..: the first on top, each with its label, and lines that help to read their lengths."""
+    axis.set_yticks(range(len(labels)), labels)
+    beside = 0.5 + max(0, 3 - len(labels)) / 3  # so that a few bars do not fill the panel
+    axis.set_ylim(len(labels) - 1 + beside, -beside)
+    axis.grid(visible=False, axis="y")
+    axis.grid(axis="x", color="#E3E3E3", linewidth=0.7)
 
 
 def say_nothing_there(axis: Any, text: str = "nothing was measured here") -> None:

@@ -41,7 +41,8 @@ class Sliding:
 
     @property
     def step(self) -> int:
-        return max(1, round(self.slide * self.src.size))
+        """Edges of a slide; some have one more or less, so that 100 slides of 1 % are all edges, once around."""
+        return self._begin(1)
 
     def first(self) -> Batch:
         """The edges that are there from the start."""
@@ -50,21 +51,21 @@ class Sliding:
     def batches(self) -> Iterator[Batch]:
         """One batch per slide. When the edges have all come, those that left first come again."""
         for slide in range(self.slides):
-            old = self._at(slide * self.step)
-            new = self._at(self.loaded + slide * self.step)
-            places = np.concatenate([old, new])
-            yield Batch(self.src[places], self.dst[places], delete=np.arange(places.size) < old.size)
+            begin, end = self._begin(slide), self._begin(slide + 1)
+            places = np.concatenate([self._window(begin, end), self._window(self.loaded + begin, self.loaded + end)])
+            yield Batch(self.src[places], self.dst[places], delete=np.arange(places.size) < end - begin)
 
     def at_end(self) -> Int64Array:
         """The places of the edges that are there after all slides."""
-        begin = self.slides * self.step
-        return self._window(begin, self.loaded)
+        begin = self._begin(self.slides)
+        return self._window(begin, begin + self.loaded)
 
-    def _at(self, begin: int) -> Int64Array:
-        return self._window(begin, self.step)
+    def _begin(self, slide: int) -> int:
+        """How many edges have left before a slide."""
+        return round(slide * max(1.0, self.slide * self.src.size))
 
-    def _window(self, begin: int, size: int) -> Int64Array:
-        return np.arange(begin, begin + size) % self.src.size
+    def _window(self, begin: int, end: int) -> Int64Array:
+        return np.arange(begin, end) % self.src.size
 
 
 def in_order(graph: Graph, *, seed: int = 0) -> tuple[Int64Array, Int64Array]:

@@ -2,23 +2,28 @@
 
 The whole graph is loaded, then batches of new edges are inserted and deleted again. Ends of random new edges are drawn
 from the ends of edges that are there, so that hubs get more. Hot spots are all edges of one vertex, and edges in
-descending order.
+descending order. Batches larger than the graph are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from graphlode.config import settings
 from graphlode.experiments.plots import (
     BLUE,
     GREEN,
     GREY,
     ORANGE,
+    PURPLE,
+    RED,
+    SKY,
     Look,
     legend,
     panels,
@@ -31,6 +36,7 @@ from graphlode.experiments.subjects import Subject
 from graphlode.graph.batch import Batch
 from graphlode.graph.dynamic import DynamicGraph
 from graphlode.graph.graph import Graph
+from graphlode.packed import Path
 from graphlode.types import Int64Array
 
 TITLE = "The store: time of a batch by size and path"
@@ -38,98 +44,119 @@ SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
 LEAST_SIZE = 1
 DIRECTED = True
 
-STRATEGIES = ("in place", "merge", "climb", "auto")
-_LOOKS = {"in place": Look(BLUE), "merge": Look(ORANGE, "s"), "climb": Look(GREY, "v"), "auto": Look(GREEN, "D", "--")}
+STRATEGIES: tuple[Literal["auto"] | Path, ...] = ("in place", "merge", "rebuild", "climb", "auto")
+_LOOKS = {
+    "in place": Look(BLUE),
+    "merge": Look(ORANGE, "s"),
+    "rebuild": Look(PURPLE, "^"),
+    "climb": Look(GREY, "v"),
+    "auto": Look(GREEN, "D", "--"),
+}
+_HOT_LOOKS = {"one vertex": Look(RED, "x", ":"), "descending": Look(SKY, "P", ":")}  # with auto
 
+KINDS = ("random", "one vertex", "descending")
 Edges = tuple[Int64Array, Int64Array]
 
 
 def measure(subject: Subject, setting: Setting, record: Record) -> None:
+    """A store for each path, into which all batches go, one after the other, and out of which they come again."""
+    graph, drawn = subject.graph, Drawn(subject.graph)
+    batches = drawn.all_kinds([size for size in setting.sizes if size <= graph.num_edges], setting.repeats + 1)
     for strategy in STRATEGIES:
-        slowest = 0.0
-        for size in setting.sizes:
-            for kind in KINDS:
-                if (kind != "random" and strategy != "auto") or slowest > setting.limit:
-                    continue
-                made = list(new_edges(subject.graph, kind, size, setting.repeats + 1))
-                cell: Cell = {"graph": subject.name, "device": setting.device, "variant": strategy}
-                cell |= {"batch": size, "kind": kind}
-                most = min(ends.size for ends, _ in made)
-                if most < size:
-                    reason = f"the graph has room for {most:,} new edges of that kind"
-                    record.add(cell | {"status": "skipped", "reason": reason, "seconds": [], "delete_seconds": []})
-                    continue
-                cell |= _time(subject, made, strategy, setting)
-                slowest = max(slowest, sum(cell["seconds"]) + sum(cell["delete_seconds"]))
-                record.add(cell)
+        with DynamicGraph(
+            directed=True, num_vertices=graph.num_vertices, devices=setting.device, strategy=strategy
+        ) as store:
+            store.insert(drawn.src, drawn.dst)
+            _time_all(store, batches, {"graph": subject.name, "variant": strategy}, setting, record)
 
 
-def _time(subject: Subject, batches: list[Edges], strategy: Any, setting: Setting) -> Cell:
+def _time_all(
+    store: DynamicGraph, batches: Mapping[tuple[int, str], list[Edges]], facts: Cell, setting: Setting, record: Record
+) -> None:
+    slowest = 0.0
+    for (size, kind), edges in batches.items():
+        if (kind != "random" and facts["variant"] != "auto") or slowest > setting.limit:
+            continue
+        cell = facts | {"device": setting.device, "batch": size, "kind": kind}
+        most = min(src.size for src, _ in edges)
+        if most < size:
+            reason = f"the graph has room for {most:,} new edges of that kind"
+            record.add(cell | {"status": "skipped", "reason": reason, "seconds": [], "delete_seconds": []})
+            continue
+        cell |= _time(store, edges)
+        slowest = max(slowest, sum(cell["seconds"]) + sum(cell["delete_seconds"]))
+        record.add(cell)
+
+
+def _time(store: DynamicGraph, batches: list[Edges]) -> Cell:
     """Every batch is inserted and deleted again; what is left must be the graph as it was."""
-    graph = subject.graph
-    src, dst = graph.edges(indices=True).T
-    with DynamicGraph(
-        directed=True, num_vertices=graph.num_vertices, devices=setting.device, strategy=strategy
-    ) as store:
-        store.insert(src, dst)
-        given = store.num_edges
-        inserted: list[float] = []
-        deleted: list[float] = []
-        paths: set[str] = set()
-        for number, (new_src, new_dst) in enumerate(batches):
-            seconds = []
-            for delete in (False, True):
-                batch = Batch(new_src, new_dst, delete=np.full(new_src.size, delete))
-                begun = perf_counter()
-                result = store.apply(batch)
-                seconds.append(perf_counter() - begun)
-                paths.update(result.paths.values())
-                if store.num_edges != given + (0 if delete else new_src.size):
-                    reason = f"{store.num_edges} edges after batch {number}"
-                    return {"status": "wrong", "reason": reason, "seconds": inserted, "delete_seconds": deleted}
-            if number > 0:  # the first one warms up
-                inserted.append(seconds[0])
-                deleted.append(seconds[1])
-        return {
-            "status": "done",
-            "seconds": inserted,
-            "delete_seconds": deleted,
-            "paths": sorted(paths),
-            "bytes_per_edge": sum(store.memory_usage().values()) / max(1, given),
-            "verified_by": ["number of edges"],
-        }
+    given = store.num_edges
+    inserted: list[float] = []
+    deleted: list[float] = []
+    paths: set[str] = set()
+    for number, (new_src, new_dst) in enumerate(batches):
+        seconds = []
+        for delete in (False, True):
+            batch = Batch(new_src, new_dst, delete=np.full(new_src.size, delete))
+            begun = perf_counter()
+            result = store.apply(batch)
+            seconds.append(perf_counter() - begun)
+            paths.update(result.paths.values())
+            if store.num_edges != given + (0 if delete else new_src.size):
+                reason = f"{store.num_edges} edges after batch {number}"
+                return {"status": "wrong", "reason": reason, "seconds": inserted, "delete_seconds": deleted}
+        if number > 0:  # the first one warms up
+            inserted.append(seconds[0])
+            deleted.append(seconds[1])
+    return {
+        "status": "done",
+        "seconds": inserted,
+        "delete_seconds": deleted,
+        "paths": sorted(paths),
+        "bytes_per_edge": sum(store.memory_usage().values()) / max(1, given),
+        "verified_by": ["number of edges"],
+    }
+
+
+class Drawn:
+    """Edges that are drawn beside those of a graph, `src` and `dst`; as keys, source * number of vertices + destination."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.num_vertices = graph.num_vertices
+        self.src, self.dst = graph.edges(indices=True).T.astype(np.int64)
+        self._keys = self.src * self.num_vertices + self.dst  # in order, as rows and their entries are
+
+    def all_kinds(self, sizes: Sequence[int], number: int) -> dict[tuple[int, str], list[Edges]]:
+        """So many batches of each size and kind. Large ones take seconds to draw, so threads do."""
+        wanted = [(kind, size, seed) for size in sizes for kind in KINDS for seed in range(number)]
+        with ThreadPoolExecutor(settings().threads) as pool:
+            made = iter(list(pool.map(lambda each: self.new(*each), wanted)))
+        return {(size, kind): [next(made) for _ in range(number)] for size in sizes for kind in KINDS}
+
+    def new(self, kind: str, size: int, seed: int) -> Edges:
+        """A batch of edges that are not in the graph: exactly `size` of them, or as many as there can be."""
+        rng = np.random.default_rng(seed)
+        keys = np.unique(self._one_vertex(rng, size) if kind == "one vertex" else self._random(rng, size))
+        at = np.minimum(np.searchsorted(self._keys, keys), self._keys.size - 1)
+        fresh = keys[(self._keys[at] != keys) & (keys // self.num_vertices != keys % self.num_vertices)]
+        chosen = rng.permutation(fresh)[:size]
+        if kind == "descending":
+            chosen = np.sort(chosen)[::-1]
+        return chosen // self.num_vertices, chosen % self.num_vertices
+
+    def _random(self, rng: np.random.Generator, size: int) -> Int64Array:
+        wanted = 2 * size + 1000
+        return rng.choice(self.src, wanted) * self.num_vertices + rng.choice(self.dst, wanted)
+
+    def _one_vertex(self, rng: np.random.Generator, size: int) -> Int64Array:
+        ends: Int64Array = rng.permutation(self.num_vertices)[: 2 * size + 1000]
+        return ends + int(rng.choice(self.src)) * self.num_vertices
 
 
 def new_edges(graph: Graph, kind: str, size: int, number: int) -> Iterator[Edges]:
-    """So many batches of edges that are not in the graph: exactly `size` of them, or as many as there can be."""
-    src, dst = graph.edges(indices=True).T.astype(np.int64)
-    there = np.sort(src * graph.num_vertices + dst)
-    for seed in range(number):
-        new_src, new_dst = _DRAWN[kind](np.random.default_rng(seed), src, dst, graph.num_vertices, size)
-        keys, first = np.unique(new_src * graph.num_vertices + new_dst, return_index=True)
-        at = np.minimum(np.searchsorted(there, keys), there.size - 1)
-        fresh = np.sort(first[(there[at] != keys) & (new_src[first] != new_dst[first])])[:size]
-        yield new_src[fresh], new_dst[fresh]
-
-
-def _random(rng: np.random.Generator, src: Int64Array, dst: Int64Array, num_vertices: int, size: int) -> Edges:
-    wanted = 2 * size + 1000
-    return rng.choice(src, wanted), rng.choice(dst, wanted)
-
-
-def _one_vertex(rng: np.random.Generator, src: Int64Array, dst: Int64Array, num_vertices: int, size: int) -> Edges:
-    ends = rng.permutation(num_vertices)[: 2 * size + 1000]
-    return np.full(ends.size, rng.choice(src)), ends
-
-
-def _descending(rng: np.random.Generator, src: Int64Array, dst: Int64Array, num_vertices: int, size: int) -> Edges:
-    new_src, new_dst = _random(rng, src, dst, num_vertices, size)
-    order = np.lexsort((new_dst, new_src))[::-1]
-    return new_src[order], new_dst[order]
-
-
-_DRAWN: dict[str, Callable[..., Edges]] = {"random": _random, "one vertex": _one_vertex, "descending": _descending}
-KINDS = tuple(_DRAWN)
+    """So many batches of edges that are not in the graph; see `Drawn`."""
+    drawn = Drawn(graph)
+    return (drawn.new(kind, size, seed) for seed in range(number))
 
 
 def tables(document: Mapping[str, Any]) -> list[Table]:
@@ -157,16 +184,18 @@ def tables(document: Mapping[str, Any]) -> list[Table]:
 def figure(document: Mapping[str, Any]) -> Any:
     env = document["environment"]
     where = env["gpu"] if document["device"].startswith("cuda") and env["gpu"] else f"{document['threads']} CPU threads"
-    drawn, axes = panels(TITLE, f"{where}; million edges inserted per second, medians", names_of(document))
+    drawn, axes = panels(TITLE, f"{where}; million edges inserted per second, medians", names_of(document), width=4.0)
     used: dict[str, Look] = {}
     for name, axis in axes.items():
         if not done(document["cells"], graph=name):
             say_nothing_there(axis)
             continue
-        for strategy, look in _LOOKS.items():
-            cells = done(document["cells"], graph=name, variant=strategy, kind="random")
+        series = {path: (look, {"variant": path, "kind": "random"}) for path, look in _LOOKS.items()}
+        series |= {f"auto, {kind}": (look, {"variant": "auto", "kind": kind}) for kind, look in _HOT_LOOKS.items()}
+        for label, (look, wanted) in series.items():
+            cells = done(document["cells"], graph=name, **wanted)
             if cells:
-                used[strategy] = look
+                used[label] = look
                 rates = [cell["batch"] / median(cell["seconds"]) / 1e6 for cell in cells]
                 axis.plot([cell["batch"] for cell in cells], rates, **look.of_line, markersize=5, linewidth=1.4)
         plain_logarithmic(axis)

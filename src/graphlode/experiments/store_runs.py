@@ -17,6 +17,7 @@ from graphlode.experiments.subjects import Subject
 from graphlode.graph.build import from_edges
 from graphlode.graph.dynamic import DynamicGraph
 from graphlode.packed import Path
+from graphlode.types import Int64Array
 
 SOURCE = 0
 
@@ -49,8 +50,7 @@ def store_cell(
             store.apply(batch)
             seconds.append(perf_counter() - begun)
             if sum(seconds) > limit:
-                reason = f"{sum(seconds):.3g} s after {len(seconds)} of {sliding.slides} slides"
-                return cell | {"status": "stopped", "reason": reason, "seconds": seconds}
+                return cell | _stopped(seconds, sliding)
         after = _reach(store)
         return cell | {
             "status": "done",
@@ -64,59 +64,86 @@ def store_cell(
         }
 
 
-def baseline_cell(subject: Subject, sliding: Sliding) -> Cell:
+def array_cell(subject: Subject, sliding: Sliding, *, limit: float) -> Cell:
     """The same without a store: the edges as a sorted array that each slide replaces, searched as a graph of its own."""
     num_vertices = subject.graph.num_vertices
+    cell: Cell = {"graph": subject.name, "devices": [], "slides": sliding.slides, "step": sliding.step}
+    begun = perf_counter()
     keys = np.sort(sliding.src[: sliding.loaded] * num_vertices + sliding.dst[: sliding.loaded])
-    reached, bfs_seconds, seconds = [], [], []
+    cell["load_seconds"] = perf_counter() - begun
 
-    def reach() -> None:
-        graph = from_edges(keys // num_vertices, keys % num_vertices, num_vertices=num_vertices, directed=True)
-        count, spent = _reach(graph)
-        reached.append(count)
-        bfs_seconds.append(spent)
+    def reach() -> tuple[int, float]:
+        return _reach(from_edges(keys // num_vertices, keys % num_vertices, num_vertices=num_vertices, directed=True))
 
-    reach()
+    before = reach()
+    seconds: list[float] = []
     for batch in sliding.batches():
         begun = perf_counter()
         given, leaves = batch.src * num_vertices + batch.dst, batch.delete
         assert leaves is not None
-        keys = np.union1d(np.setdiff1d(keys, given[leaves], assume_unique=True), given[~leaves])
+        keys = merged(keys, given[leaves], given[~leaves])
         seconds.append(perf_counter() - begun)
-    reach()
-    return {
-        "graph": subject.name,
-        "devices": [],
-        "slides": sliding.slides,
-        "step": sliding.step,
+        if sum(seconds) > limit:
+            return cell | _stopped(seconds, sliding)
+    after = reach()
+    return cell | {
         "status": "done",
         "seconds": seconds,
-        "reached": reached,
-        "bfs_seconds": bfs_seconds,
+        "reached": [before[0], after[0]],
+        "bfs_seconds": [before[1], after[1]],
         "num_edges": int(keys.size),
     }
 
 
-def verify_reach(record: Record, baseline: Cell, cells: Sequence[Cell]) -> None:
-    """A store that reaches other vertices than the baseline, or ends with other edges, is wrong."""
+def _stopped(seconds: list[float], sliding: Sliding) -> Cell:
+    reason = f"{sum(seconds):.3g} s after {len(seconds)} of {sliding.slides} slides"
+    return {"status": "stopped", "reason": reason, "seconds": seconds}
+
+
+def merged(keys: Int64Array, leaving: Int64Array, coming: Int64Array) -> Int64Array:
+    """Sorted distinct keys without some and then with others, in one look at all of them for each of the two."""
+    keys = np.delete(keys, _places(keys, np.sort(leaving), there=True)[0])
+    places, fresh = _places(keys, np.unique(coming), there=False)
+    return np.insert(keys, places, fresh)
+
+
+def _places(keys: Int64Array, wanted: Int64Array, *, there: bool) -> tuple[Int64Array, Int64Array]:
+    """Where those of the wanted keys are that are there, or would be that are not; and the keys themselves."""
+    places = np.searchsorted(keys, wanted)
+    found = np.zeros(wanted.size, np.bool_)
+    inside = places < keys.size
+    found[inside] = keys[places[inside]] == wanted[inside]
+    return places[found == there], wanted[found == there]
+
+
+def verify_reach(record: Record, subject: Subject, sliding: Sliding, cells: Sequence[Cell]) -> None:
+    """What reaches other vertices than a plain graph of the same edges, or ends with other edges, is wrong."""
+    places = np.arange(sliding.loaded), sliding.at_end()
+    known = {"reached": [_reach_of(subject, sliding, each) for each in places], "num_edges": sliding.loaded}
     for cell in cells:
         if cell["status"] != "done":
             continue
-        for name in ("reached", "num_edges"):
-            if cell[name] != baseline[name]:
-                cell |= {"status": "wrong", "reason": f"{name} is {cell[name]}, the baseline has {baseline[name]}"}
-        cell["verified_by"] = ["baseline"]
+        for name, value in known.items():
+            if cell[name] != value:
+                cell |= {"status": "wrong", "reason": f"{name} is {cell[name]}, not {value} as in a plain graph"}
+        cell["verified_by"] = ["a plain graph of the same edges"]
     record.save()
 
 
-def total_seconds(cell: Mapping[str, Any]) -> float:
-    """All slides together."""
-    return float(sum(cell["seconds"]))
+def _reach_of(subject: Subject, sliding: Sliding, places: Int64Array) -> int:
+    num_vertices = subject.graph.num_vertices
+    graph = from_edges(sliding.src[places], sliding.dst[places], num_vertices=num_vertices, directed=True)
+    return _reach(graph)[0]
+
+
+def slide_seconds(cell: Mapping[str, Any]) -> float:
+    """A typical slide: what else goes on at the machine meets some slides, but not the median."""
+    return float(median(cell["seconds"]))
 
 
 def updates_per_second(cell: Mapping[str, Any]) -> float:
     """Insertions and deletions per second of a typical slide."""
-    return 2 * float(cell["step"]) / float(median(cell["seconds"]))
+    return 2 * float(cell["step"]) / slide_seconds(cell)
 
 
 def several(setting: Setting) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """How much of the store the chosen device should hold: the sliding protocol with its share beside three CPU instances.
 
 A factor of f gives the device f times the slots of one CPU instance; with 0 it has none, and `auto` finds its own.
+Instances of one device share evenly: if the chosen one is the CPU itself, there is no factor to vary.
 """
 
 from __future__ import annotations
@@ -9,9 +10,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphlode.execute.shares import NUM_SLOTS
-from graphlode.experiments.plots import BLUE, GREEN, GREY, Look, legend, panels, say_nothing_there, time_text
+from graphlode.experiments.plots import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    Look,
+    bars_across,
+    legend,
+    panels,
+    say_nothing_there,
+    time_text,
+)
 from graphlode.experiments.record import Record, Setting, Table, done, names_of
-from graphlode.experiments.store_runs import baseline_cell, sliding_of, store_cell, total_seconds, verify_reach
+from graphlode.experiments.store_runs import slide_seconds, sliding_of, store_cell, verify_reach
 from graphlode.experiments.subjects import Subject
 
 TITLE = "The store: shares of one device beside three CPU instances"
@@ -21,18 +33,17 @@ DIRECTED = True
 SLIDES = 100
 BESIDE = 3
 
+_LOOKS = {"fixed factor": Look(BLUE), "auto": Look(GREEN), "alone": Look(ORANGE)}
+
 
 def measure(subject: Subject, setting: Setting, record: Record) -> None:
     sliding = sliding_of(subject, SLIDES)
-    baseline = baseline_cell(subject, sliding) | {"variant": "sorted array", "factor": None}
-    record.add(baseline)
     beside = ["cpu"] * BESIDE
     cells = []
-    for factor in setting.sizes:
-        if factor == 0 or setting.device == "cpu":  # shards of one name share evenly: there is no factor
+    for factor in (0,) if setting.device == "cpu" else setting.sizes:
+        devices, shares = [setting.device, *beside], {setting.device: float(factor), "cpu": float(BESIDE)}
+        if factor == 0:
             devices, shares = beside, {"cpu": 1.0}
-        else:
-            devices, shares = [setting.device, *beside], {setting.device: float(factor), "cpu": float(BESIDE)}
         cell = store_cell(subject, sliding, devices, limit=setting.limit, shares=shares)
         cells.append(cell | {"variant": f"factor {factor}", "factor": factor})
         record.add(cells[-1])
@@ -40,37 +51,46 @@ def measure(subject: Subject, setting: Setting, record: Record) -> None:
         cell = store_cell(subject, sliding, devices, limit=setting.limit)
         cells.append(cell | {"variant": variant, "factor": None})
         record.add(cells[-1])
-    verify_reach(record, baseline, cells)
+    verify_reach(record, subject, sliding, cells)
 
 
 def tables(document: Mapping[str, Any]) -> list[Table]:
     rows = []
     for cell in document["cells"]:
-        if cell["variant"] == "sorted array":
-            continue
-        told = time_text(total_seconds(cell)) if cell["status"] == "done" else cell["status"]
+        told = time_text(slide_seconds(cell)) if cell["status"] == "done" else cell["status"]
         rows.append([cell["graph"], cell["variant"], told, _share(document, cell)])
-    return [Table(TITLE, ["graph", "shares", "all slides", f"slots of {document['device']}"], rows, words=2)]
+    return [Table(TITLE, ["graph", "shares", "a slide", f"slots of {document['device']}"], rows, words=2)]
 
 
 def figure(document: Mapping[str, Any]) -> Any:
-    subtitle = f"{document['device']} and {BESIDE} CPU instances; seconds of {SLIDES} slides"
-    drawn, axes = panels(TITLE, subtitle, names_of(document))
-    looks = {"fixed factor": Look(BLUE), "auto": Look(GREEN, "", "--"), "the device alone": Look(GREY, "", ":")}
+    device = document["device"]
+    subtitle = f"{device} and {BESIDE} CPU instances; milliseconds of a slide, medians; less is better"
+    drawn, axes = panels(TITLE, subtitle, names_of(document) or ["no data"], height=3.2)
+    used: dict[str, Look] = {}
     for name, axis in axes.items():
-        cells = [cell for cell in done(document["cells"], graph=name) if cell["factor"] is not None]
+        cells = done(document["cells"], graph=name)
         if not cells:
             say_nothing_there(axis)
             continue
-        axis.plot([c["factor"] for c in cells], [total_seconds(c) for c in cells], **looks["fixed factor"].of_line)
-        for variant, look in {"auto": looks["auto"], "alone": looks["the device alone"]}.items():
-            for cell in done(document["cells"], graph=name, variant=variant):
-                axis.axhline(total_seconds(cell), color=look.color, linestyle=look.line, linewidth=1.4)
-        axis.set_xlabel("share of the device / share of a CPU instance", fontsize=9)
-        axis.set_ylabel("seconds", fontsize=9)
-        axis.set_ylim(bottom=0)
-    legend(drawn, looks)
+        kinds = ["fixed factor" if cell["factor"] is not None else cell["variant"] for cell in cells]
+        used |= {kind: _LOOKS[kind] for kind in kinds}
+        heights = [1e3 * slide_seconds(cell) for cell in cells]
+        bars = axis.barh(range(len(cells)), heights, color=[_LOOKS[kind].color for kind in kinds], height=0.66)
+        if device == "cpu":
+            bars_across(axis, [f"{cell['variant']}, {_shards(cell)}" for cell in cells])
+            axis.set_xlabel("ms", fontsize=9)
+            continue
+        bars_across(axis, [cell["variant"] for cell in cells])
+        axis.bar_label(bars, [str(cell["shares"].get(device, 0)) for cell in cells], fontsize=7, padding=2, color=GREY)
+        axis.margins(x=0.25)
+        axis.set_xlabel(f"ms; slots of {device} beside the bars", fontsize=9)
+    legend(drawn, used, patches=True)
     return drawn
+
+
+def _shards(cell: Mapping[str, Any]) -> str:
+    number = len(cell["devices"])
+    return "1 shard" if number == 1 else f"{number} shards"
 
 
 def _share(document: Mapping[str, Any], cell: Mapping[str, Any]) -> str:

@@ -12,19 +12,21 @@ import numpy as np
 
 from graphlode.errors import InputError
 from graphlode.generate.rmat import rmat_edges
+from graphlode.generate.web import web_edges
 from graphlode.graph.build import from_edges
 from graphlode.graph.graph import Graph
 
-_FORM = "rmat:SCALE:EDGES or rmat:SCALE:EDGES:SEED, such as rmat:22:100000000"
+_FORM = "KIND:SCALE:EDGES or KIND:SCALE:EDGES:SEED, such as rmat:22:100000000; KIND is rmat or web"
+_KINDS = ("rmat:", "web:")
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A graph under the name it goes by in tables, with the numbers of its cliques where they are known."""
+    """A graph under the name it goes by in tables, and what is known of it, by size: cliques, or copies of each pattern."""
 
     name: str
     graph: Graph
-    expected: Mapping[int, int]
+    expected: Mapping[int, Any]
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -41,19 +43,30 @@ class Subject:
         }
 
 
+def known_cliques(entry: Mapping[str, int]) -> dict[int, int]:
+    """By size, the numbers of cliques that a file of known counts tells of a graph."""
+    return {int(k): int(count) for k, count in entry.items()}
+
+
 def is_generated(name: str) -> bool:
-    return name.startswith("rmat:")
+    return name.startswith(_KINDS)
 
 
 def generate(name: str, *, directed: bool = False) -> Graph:
-    """The recursive matrix graph that `rmat:SCALE:EDGES[:SEED]` names; EDGES are drawn, so that fewer are distinct."""
-    parts = name.split(":")[1:]
+    """The graph that `rmat:SCALE:EDGES[:SEED]` or `web:SCALE:EDGES[:SEED]` names.
+
+    It is a recursive matrix graph, or one like that of web pages. EDGES are drawn, so that fewer are distinct.
+    """
+    kind, *parts = name.split(":")
     if len(parts) not in (2, 3) or not all(part.isdecimal() for part in parts):
         raise InputError(f"{name}: a generated graph is {_FORM}")
     scale, edges, *seed = map(int, parts)
     if not 1 <= scale <= 31:
         raise InputError(f"{name}: SCALE must be from 1 to 31, got {scale}")
-    src, dst = rmat_edges(scale, -(-edges >> scale) or 1, seed=seed[0] if seed else 0, end=edges)
+    if kind == "web":
+        src, dst = web_edges(scale, seed=seed[0] if seed else 0, num_edges=edges)
+    else:
+        src, dst = rmat_edges(scale, -(-edges >> scale) or 1, seed=seed[0] if seed else 0, end=edges)
     return from_edges(src, dst, num_vertices=2**scale, directed=directed, source=name)
 
 
