@@ -41,6 +41,7 @@ GROUPS = {
     "store": "Batches into and out of a store",
     "gpu": "A GPU against the cores beside it",
     "gpu_cliques": "Cliques on a GPU",
+    "gpu_walks": "Walks over graphs on a GPU",
     "gpu_motifs": "Motifs and orbits on a GPU",
     "gpu_store": "Batches into and out of a store on a GPU",
     "import": "Start-up",

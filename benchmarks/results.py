@@ -78,8 +78,9 @@ class Result:
         return [self.ours, *sorted(self.peers.values(), key=lambda entry: entry.median)]
 
     def rate(self, entry: Entry) -> float | None:
-        """Megabytes of input per second, where the case reads a file."""
-        size = self.data["bytes"].get("input") if self.data["operation"] == "read" else None
+        """Megabytes per second: of the file that the case reads, or of what it moves in memory."""
+        sizes = self.data["bytes"]
+        size = sizes.get("input") if self.data["operation"] == "read" else sizes.get("moved")
         return None if size is None else size / entry.median / MEGABYTE
 
     @property

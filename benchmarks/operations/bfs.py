@@ -10,6 +10,7 @@ import graphlode as gl
 from benchmarks.case import Case
 from benchmarks.contest import Contender, Contest
 from benchmarks.inputs import digest
+from benchmarks.operations.walks import expected, our_contenders
 from benchmarks.peers.scipy import levels_from
 from benchmarks.setting import Setting
 
@@ -18,21 +19,21 @@ def contest(case: Case, setting: Setting) -> Contest:
     given = setting.input(case)
     graph = given.graph
     source = int(np.argmax(graph.degrees()))
-    contenders = [
-        setting.ours(
-            methods={"bfs": lambda: gl.bfs(graph, source, indices=True, devices=setting.devices)},
-            answer=lambda result: _answer(result.levels),
-            setup=graph.held.clear,
-        )
-    ]
+
+    def run(devices: str) -> gl.Bfs:
+        return gl.bfs(graph, source, indices=True, devices=devices)
+
+    def answer(result: gl.Bfs) -> dict[str, Any]:
+        return _answer(result.levels)
+
+    contenders = our_contenders(case, setting, graph, "bfs", run, answer)
     for peer in setting.peers(case):
         methods = peer.bfs(given, source)
         contenders.append(
             Contender(peer.name, peer.version, peer.settings, methods, answer=lambda read: _answer(read()))
         )
-    if case.expected == "scipy":
-        return Contest(contenders, _answer(levels_from(graph.to_scipy(), source)), "scipy, in this run")
-    return Contest(contenders, case.expected, "recorded")
+    found = expected(case, run, answer, lambda: _answer(levels_from(graph.to_scipy(), source)))
+    return Contest(contenders, *found, {"entries": int(graph.csr[1].size)})
 
 
 def _answer(values: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import graphlode as gl
 from benchmarks.case import Case
 from benchmarks.contest import Contender, Contest
 from benchmarks.inputs import digest
+from benchmarks.operations.walks import expected, our_contenders
 from benchmarks.peers.scipy import weighted_rows
 from benchmarks.setting import Setting
 
@@ -22,22 +23,23 @@ def contest(case: Case, setting: Setting) -> Contest:
     weights = np.random.default_rng(1).integers(1, _LONGEST + 1, len(given.simple)).astype(np.float64)
     graph = gl.Graph(*given.graph.csr, directed=False, weights=weights)
     source = int(np.argmax(graph.degrees()))
-    contenders = [
-        setting.ours(
-            methods={"shortest_paths": lambda: gl.shortest_paths(graph, source, indices=True, devices=setting.devices)},
-            answer=lambda result: _answer(result.distances),
-            setup=graph.held.clear if case.what == "end_to_end" else None,
-        )
-    ]
+
+    def run(devices: str) -> gl.ShortestPaths:
+        return gl.shortest_paths(graph, source, indices=True, devices=devices)
+
+    def answer(result: gl.ShortestPaths) -> dict[str, Any]:
+        return _answer(result.distances)
+
+    contenders = our_contenders(case, setting, graph, "shortest_paths", run, answer)
     for peer in setting.peers(case):
         methods = peer.shortest_paths(given, weights, source)
         contenders.append(
             Contender(peer.name, peer.version, peer.settings, methods, answer=lambda read: _answer(read()))
         )
-    if case.expected == "scipy":
-        expected = csgraph.dijkstra(weighted_rows(given, weights), indices=source)
-        return Contest(contenders, _answer(expected), "scipy, in this run")
-    return Contest(contenders, case.expected, "recorded")
+    found = expected(
+        case, run, answer, lambda: _answer(csgraph.dijkstra(weighted_rows(given, weights), indices=source))
+    )
+    return Contest(contenders, *found)
 
 
 def _answer(values: Any) -> dict[str, Any]:

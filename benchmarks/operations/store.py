@@ -18,7 +18,8 @@ from benchmarks.contest import Contest
 from benchmarks.inputs import Input
 from benchmarks.setting import Setting
 from graphlode.execute.devices import resolve
-from graphlode.experiments.store_batch import new_edges
+from graphlode.experiments.store_batch import Drawn
+from graphlode.types import AnyArray
 
 _BATCHES, _LARGE_BATCHES = 6, 2  # ready beforehand: large ones take long to draw
 _LARGE = 1_000_000
@@ -28,10 +29,20 @@ class _Loaded:
     """A store with the graph in it, and the batch by which it differs from the graph, if any."""
 
     def __init__(self, given: Input, path: Any, devices: str) -> None:
-        self.graph = gl.from_edges(*given.both_ways, num_vertices=given.num_vertices, directed=True)
+        graph = gl.from_edges(*given.both_ways, num_vertices=given.num_vertices, directed=True)
         self.store = gl.DynamicGraph(directed=True, num_vertices=given.num_vertices, devices=devices, strategy=path)
-        self.store.insert(*self.graph.edges(indices=True).T)
+        self.drawn = Drawn(graph)
+        self.store.insert(self.drawn.src, self.drawn.dst)
+        self._batches: dict[tuple[str, int], list[dict[str, AnyArray]]] = {}
         self._undo: gl.Batch | None = None
+
+    def new_edges(self, kind: str, size: int) -> list[dict[str, AnyArray]]:
+        """Batches of edges that the graph does not have; inserting and deleting take the same ones."""
+        if (kind, size) not in self._batches:
+            number = _BATCHES if size < _LARGE else _LARGE_BATCHES
+            made = [self.drawn.new(kind, size, seed) for seed in range(number)]
+            self._batches[kind, size] = [{"src": s.astype(np.int32), "dst": d.astype(np.int32)} for s, d in made]
+        return self._batches[kind, size]
 
     def apply(self, batch: gl.Batch, undo: gl.Batch) -> gl.BatchResult:
         result = self.store.apply(batch)
@@ -50,10 +61,9 @@ _loaded: dict[tuple[str | None, str, str], _Loaded] = {}  # one at most
 def contest(case: Case, setting: Setting) -> Contest:
     options: dict[str, Any] = {"kind": "random", "path": "auto", "delete": False, "on_device": False} | case.options
     loaded = _load(case, options["path"], setting)
-    number = _BATCHES if options["batch"] < _LARGE else _LARGE_BATCHES
-    given = list(new_edges(loaded.graph, options["kind"], options["batch"], number))
+    given = loaded.new_edges(options["kind"], options["batch"])
     place = resolve(setting.devices)[0].put if options["on_device"] else dict
-    ends = [place({"src": src.astype(np.int32), "dst": dst.astype(np.int32)}) for src, dst in given]
+    ends = [place(each) for each in given]
     batches = cycle([(gl.Batch(**each), gl.Batch(**each, delete=True)) for each in ends])
     state: dict[str, Any] = {}
 
@@ -71,7 +81,7 @@ def contest(case: Case, setting: Setting) -> Contest:
 
     sizes = {"store": int(sum(loaded.store.memory_usage().values())), "edges": loaded.store.num_edges}
     ours = setting.ours(methods={f"apply({options['path']})": run}, setup=setup)
-    return Contest([ours], int(given[0][0].size), "the batch", sizes)
+    return Contest([ours], int(given[0]["src"].size), "the batch", sizes)
 
 
 def _load(case: Case, path: str, setting: Setting) -> _Loaded:

@@ -30,12 +30,32 @@ class Graphblas(Peer):
         )
 
     def triangles(self, given: Input) -> Methods:
-        u, v = given.simple.astype(np.uint64).T
-        matrix = _matrix(np.concatenate([u, v]), np.concatenate([v, u]), given.num_vertices)
+        matrix = _symmetric(given)
         return {
             "sorted by degree, C<L> = L * L": lambda: _count(_sorted_by_degree(matrix), transpose=False),
             "sorted by degree, C<L> = L * L'": lambda: _count(_sorted_by_degree(matrix), transpose=True),
             "C<L> = L * L'": lambda: _count(matrix, transpose=True),
+        }
+
+    def bfs(self, given: Input, source: int) -> Methods:
+        matrix = _symmetric(given)
+
+        def run() -> Any:
+            levels = _levels(matrix, source)
+            return lambda: levels.to_dense(fill_value=-1)
+
+        return {"products of the frontier, masked by who is not reached, over (any, pair)": run}
+
+    def components(self, given: Input) -> Methods:
+        matrix = _symmetric(given)
+
+        def run(method: Any) -> Any:
+            labels = method(matrix)
+            return lambda: labels.to_dense()
+
+        return {
+            "FastSV: least labels of neighbors, hooked to grandparents": lambda: run(_hooked_labels),
+            "least labels of neighbors": lambda: run(_least_labels),
         }
 
     def shortest_paths(self, given: Input, weights: AnyArray, source: int) -> Methods:
@@ -50,6 +70,55 @@ class Graphblas(Peer):
             return lambda: distances.to_dense(fill_value=np.inf)
 
         return {"products of those who came nearer, over (min, +)": run}
+
+
+def _symmetric(given: Input) -> Any:
+    u, v = given.simple.astype(np.uint64).T
+    return _matrix(np.concatenate([u, v]), np.concatenate([v, u]), given.num_vertices)
+
+
+def _levels(matrix: Any, source: int) -> Any:
+    levels = gb.Vector(gb.dtypes.INT32, matrix.nrows)
+    frontier = gb.Vector(bool, matrix.nrows)
+    frontier[source] = True
+    level = 0
+    while frontier.nvals:
+        levels(frontier.S) << level
+        level += 1
+        # The matrix is symmetric: with its transpose the library may go backwards, which is better for large frontiers.
+        product = frontier @ matrix if 16 * frontier.nvals < matrix.nrows else matrix @ frontier
+        frontier(~levels.S, replace=True) << gb.semiring.any_pair(product)
+    levels.wait()
+    return levels
+
+
+def _hooked_labels(matrix: Any) -> Any:
+    """FastSV, by Zhang, Azad and Buluc: trees that hang below each other until nothing changes."""
+    n = matrix.nrows
+    parents = gb.Vector.from_dense(np.arange(n, dtype=np.int64))
+    above = parents.dup()
+    while True:
+        least = above.dup()
+        least(gb.binary.min) << gb.semiring.min_second(matrix @ above)
+        old, found = parents.to_dense(), least.to_dense()
+        hooked = old.copy()
+        np.minimum.at(hooked, old, found)
+        np.minimum(hooked, found, out=hooked)
+        np.minimum(hooked, above.to_dense(), out=hooked)
+        highest = hooked[hooked]
+        same = np.array_equal(highest, above.to_dense())
+        parents, above = gb.Vector.from_dense(hooked), gb.Vector.from_dense(highest)
+        if same:
+            return above
+
+
+def _least_labels(matrix: Any) -> Any:
+    labels = gb.Vector.from_dense(np.arange(matrix.nrows, dtype=np.int64))
+    while True:
+        before = labels.dup()
+        labels(gb.binary.min) << gb.semiring.min_second(matrix @ before)
+        if labels.isequal(before):
+            return labels
 
 
 def _distances(matrix: Any, source: int) -> Any:

@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "graphlode/analytics/pagerank.hpp"
+#include "graphlode/graph/linked.hpp"
 #include "graphlode/graph/tiled.hpp"
 #include "graphlode/locality/changing_tiles.hpp"
 
@@ -79,18 +80,41 @@ graph::tiles_view as_tiles(const in<std::int64_t>& tile_offsets, const in<tile_e
 
 nb::tuple rank_tiles(const in<std::int64_t>& tile_offsets, const in<tile_edge>& edges, int row_bits,
                      const in<double>& out_weights, double damping, double tolerance, std::int64_t max_iterations,
-                     const std::optional<in<double>>& restart, int threads, const control_words& words) {
+                     const std::optional<in<double>>& restart, std::int64_t num_isolated, int threads,
+                     const control_words& words) {
   const auto tiles = as_tiles(tile_offsets, edges, row_bits, static_cast<std::int64_t>(out_weights.size()));
   if (restart && restart->size() != out_weights.size()) throw nb::value_error("restart has the wrong length");
-  const analytics::pagerank_settings settings{damping, tolerance, max_iterations, nullptr,
-                                              restart ? restart->data() : nullptr};
+  if (num_isolated < 0 || (restart && num_isolated > 0))
+    throw nb::value_error("isolated vertices must not be less than none, and are alike");
+  const analytics::pagerank_settings settings{
+      damping, tolerance, max_iterations, nullptr, restart ? restart->data() : nullptr, num_isolated};
   const auto ctl = as_control(words);
   analytics::pagerank_values found;
   {
     nb::gil_scoped_release nogil;
     found = analytics::rank_tiles(tiles, out_weights.data(), settings, threads, ctl);
   }
-  return nb::make_tuple(to_numpy(std::move(found.values)), found.iterations, found.converged);
+  return nb::make_tuple(to_numpy(std::move(found.values)), found.iterations, found.converged, found.isolated_value);
+}
+
+template <class Vertex>
+void bind_linked(nb::module_& m) {
+  m.def(
+      "graph_link_rows",
+      [](const in<std::int64_t>& offsets, const in<Vertex>& neighbors, bool symmetric, int threads,
+         const control_words& words) {
+        const auto rows = as_csr(offsets, neighbors);
+        const auto ctl = as_control(words);
+        graph::linked_rows<Vertex> made;
+        {
+          nb::gil_scoped_release nogil;
+          made = graph::link_rows(rows, symmetric, threads, ctl);
+        }
+        return nb::make_tuple(to_numpy(std::move(made.rows.offsets)), to_numpy(std::move(made.rows.neighbors)),
+                              to_numpy(std::move(made.vertices)));
+      },
+      nb::arg("offsets").noconvert(), nb::arg("neighbors").noconvert(), nb::arg("symmetric"), nb::arg("threads"),
+      nb::arg("control").noconvert(), "Rows of the vertices that an edge touches in new numbers, and these vertices.");
 }
 
 using locality::changing_tiles;
@@ -171,11 +195,13 @@ void bind_tiles(nb::module_& m) {
   bind_changing(m);
   bind_rows<std::int32_t>(m);
   bind_rows<std::int64_t>(m);
+  bind_linked<std::int32_t>(m);
+  bind_linked<std::int64_t>(m);
   m.def("graph_tile_list", &tile_list, nb::arg("edges").noconvert(), nb::arg("num_vertices"), nb::arg("row_bits"),
         nb::arg("threads"), nb::arg("control").noconvert());
   m.def("analytics_pagerank_tiles", &rank_tiles, nb::arg("tile_offsets").noconvert(), nb::arg("edges").noconvert(),
         nb::arg("row_bits"), nb::arg("out_weights").noconvert(), nb::arg("damping"), nb::arg("tolerance"),
-        nb::arg("max_iterations"), nb::arg("restart").noconvert().none(), nb::arg("threads"),
+        nb::arg("max_iterations"), nb::arg("restart").noconvert().none(), nb::arg("num_isolated"), nb::arg("threads"),
         nb::arg("control").noconvert());
 }
 

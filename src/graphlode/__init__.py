@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         planted_clique,
         rmat,
         star,
+        web,
     )
     from graphlode.graph.batch import Batch, BatchResult
     from graphlode.graph.build import from_csr, from_edges, from_networkx, from_scipy
@@ -119,6 +120,7 @@ __all__ = [
     "settings",
     "shortest_paths",
     "star",
+    "web",
     "write",
 ]
 
@@ -140,6 +142,7 @@ _HOMES = {
     "generate.erdos_renyi": ("erdos_renyi",),
     "generate.planted_clique": ("planted_clique",),
     "generate.rmat": ("kronecker", "rmat"),
+    "generate.web": ("web",),
     "graph.batch": ("Batch", "BatchResult"),
     "graph.build": ("from_csr", "from_edges", "from_networkx", "from_scipy"),
     "graph.dynamic": ("DynamicGraph",),

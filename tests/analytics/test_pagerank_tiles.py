@@ -32,6 +32,20 @@ def test_tiles_have_the_values_of_rows(device: str, edges: EdgeList, directed: b
 
 
 @pytest.mark.parametrize("directed", [False, True])
+def test_isolated_vertices_have_the_values_of_rows(device: str, directed: bool) -> None:
+    src, dst = np.random.default_rng(3).integers(0, 40, (2, 60))
+    graph = gl.from_edges(5 * src, 5 * dst, num_vertices=200, directed=directed)
+    for tol in (1e-2, 1e-5, 1e-9):
+        rows, tiles = (
+            gl.pagerank(graph, tol=tol / 200, layout=layout, devices=device, max_iter=200)
+            for layout in ("rows", "tiles")
+        )
+        np.testing.assert_allclose(tiles.values, rows.values, rtol=1e-12)
+        assert (tiles.iterations, tiles.converged) == (rows.iterations, rows.converged) and tiles.iterations > 1
+        assert tiles.values.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("directed", [False, True])
 def test_several_rows_and_columns_of_tiles_have_the_values_of_rows(directed: bool, threads: int) -> None:
     graph = rmat(18, 8, seed=2, directed=directed)
     with gl.configure(threads=threads):

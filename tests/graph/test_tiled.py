@@ -22,9 +22,9 @@ from graphlode.types import AnyArray
 from strategies import EdgeList, edge_lists
 
 
-def tiled_on(graph: gl.Graph, name: str, row_bits: int) -> dict[str, Any]:
+def tiled_on(graph: gl.Graph, name: str, row_bits: int, **options: bool) -> dict[str, Any]:
     device = resolve(name)[0]
-    view = call(lambda control: hold(device, graph, Tiled(row_bits), control), device)
+    view = call(lambda control: hold(device, graph, Tiled(row_bits, **options), control), device)
     return {key: device.get(value) if hasattr(value, "size") else value for key, value in view.items()}
 
 
@@ -58,6 +58,27 @@ def test_every_device_has_every_edge_in_its_tile(device: str, edges: EdgeList, d
     assert sorted(zip(sources, destinations, strict=True)) == list(zip(tails, graph.csr[1], strict=True))
     assert view["out_degrees"].tolist() == graph.degrees().tolist()
     assert view["edges"].dtype == np.uint32 and view["num_rows"] == graph.num_vertices
+
+
+@settings(max_examples=10)
+@given(edges=edge_lists(most_vertices=65, most_edges=100), directed=st.booleans(), gap=st.sampled_from([0, 1, 3]))
+def test_vertices_without_edges_are_left_out_where_they_are_many(
+    device: str, edges: EdgeList, directed: bool, gap: int
+) -> None:
+    step = gap + 1
+    graph = gl.from_edges(edges.src * step, edges.dst * step, num_vertices=edges.num_vertices * step, directed=directed)
+    tails, heads = graph.edges(indices=True).T
+    touched = np.unique(np.concatenate([tails, heads]))
+    view = tiled_on(graph, device, 16, linked=True, directed=directed)
+    if not 0 < touched.size <= graph.num_vertices - graph.num_vertices // 8 < graph.num_vertices:
+        assert "linked" not in view and view["num_rows"] == graph.num_vertices
+        return
+    np.testing.assert_array_equal(view["linked"], touched)
+    assert (view["num_rows"], view["num_vertices"]) == (touched.size, graph.num_vertices)
+    sources, destinations = (touched[ends] for ends in ends_of(view))
+    of_rows = np.repeat(np.arange(graph.num_vertices), graph.degrees())
+    assert sorted(zip(sources, destinations, strict=True)) == list(zip(of_rows, graph.csr[1], strict=True))
+    assert view["out_degrees"].tolist() == graph.degrees()[touched].tolist()
 
 
 def test_rows_and_shuffled_lists_have_the_same_tiles(threads: int) -> None:

@@ -13,6 +13,7 @@ import graphlode as gl
 from graphlode.control import Control
 from graphlode.cpu.locality import progressive as kernel
 from graphlode.errors import InputError
+from graphlode.execute.devices import cpu
 from graphlode.locality import EdgeOrder
 from graphlode.reference.locality import progressive as reference
 
@@ -154,11 +155,11 @@ def test_a_pass_is_the_same_on_any_number_of_threads(threads: int) -> None:
 def test_a_pass_can_be_stopped_and_counts_its_edges() -> None:
     edges = EdgeOrder(*random_list(50_000)).edges
     control = Control()
-    kernel.reorder(edges, 16, 1, control)
+    kernel.reorder(cpu(), edges, 16, 1, control)
     assert control.done == edges.size
     control.stop()
     with pytest.raises(InterruptedError):
-        kernel.reorder(edges, 16, 2, control)
+        kernel.reorder(cpu(), edges, 16, 2, control)
 
 
 @pytest.mark.parametrize(
@@ -176,6 +177,11 @@ def test_a_pass_can_be_stopped_and_counts_its_edges() -> None:
 def test_options_that_cannot_be_are_refused(options: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
         EdgeOrder([0], [1], **options)
+
+
+def test_a_list_lies_on_one_device() -> None:
+    with pytest.raises(InputError, match="lies on one device"):
+        EdgeOrder([0, 1], [1, 0], order="progressive", lanes=2).next_pass("cpu,cpu")
 
 
 @pytest.mark.parametrize(("src", "dst"), [([0, 1], [1]), ([-1], [0]), ([2**31], [0]), ([0.5], [1])])

@@ -12,6 +12,7 @@ import graphlode as gl
 from graphlode.control import Control
 from graphlode.cpu.locality.edge_rank import Ranker
 from graphlode.errors import InputError
+from graphlode.execute.devices import cpu
 from graphlode.locality import EdgeOrder, rank_edges
 from strategies import EdgeList, edge_lists
 
@@ -70,10 +71,10 @@ def test_values_out_of_range_are_refused() -> None:
 @pytest.mark.parametrize("lanes", [0, 4])
 def test_an_iteration_hears_a_stop_and_counts_its_edges(lanes: int) -> None:
     order = EdgeOrder(np.arange(1000), np.arange(1000)[::-1])
-    ranker = Ranker(order.edges, np.ones(1000, np.int64), by_destination=False)
+    ranker = Ranker(cpu(), order.edges, np.ones(1000, np.int64), 0.85, by_destination=False)
     control = Control()
-    ranker.iterate(0.85, lanes=lanes, level=1, control=control)
+    ranker.iterate(lanes=lanes, level=1, control=control)
     assert control.done == 1000
     control.stop()
     with pytest.raises(InterruptedError):
-        ranker.iterate(0.85, lanes=lanes, level=1, control=control)
+        ranker.iterate(lanes=lanes, level=1, control=control)

@@ -22,11 +22,12 @@ bfs_shard::bfs_shard(const packed::row_view& rows, std::span<const std::uint64_t
 std::int64_t bfs_shard::enter(std::span<const std::int32_t> frontier, int threads, const control& ctl) {
   constexpr std::int64_t grain = 1024;
   const auto size = static_cast<std::int64_t>(frontier.size());
-  std::atomic<std::int64_t> entries{0}, num_mine{0};
+  std::atomic<std::int64_t> entries{0};
+  vertex_list<std::int32_t> own(mine_.data());
   frontier_.clear();
   parallel_chunks(0, size, grain, worthwhile_threads(4 * size, threads), ctl,
                   [&](int, std::int64_t begin, std::int64_t end) {
-                    found_vertices<std::int32_t> mine(mine_.data(), num_mine);
+                    vertex_list<std::int32_t>::writer mine(own);
                     std::int64_t sum = 0;
                     for (auto i = begin; i < end; ++i) {
                       const auto v = frontier[static_cast<std::size_t>(i)];
@@ -40,7 +41,7 @@ std::int64_t bfs_shard::enter(std::span<const std::int32_t> frontier, int thread
                     }
                     entries.fetch_add(sum, std::memory_order_relaxed);
                   });
-  num_mine_ = num_mine.load();
+  num_mine_ = own.size();
   return entries_ = entries.load();
 }
 

@@ -4,44 +4,19 @@
 // costs nothing, since rows ascend. Forwards it is an atomic minimum, which only whoever is new on this level pays for:
 // earlier ones are filtered by a bitmap that does not change within a level.
 #pragma once
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
 #include <type_traits>
 
+#include "edge_map.hpp"
 #include "graphlode/bits.hpp"
 #include "graphlode/parallel.hpp"
 #include "graphlode/rows.hpp"
 
 namespace graphlode::analytics {
 
-constexpr std::int64_t rows_ahead = 4;         // that are asked for before they are walked
-constexpr std::int64_t candidates_ahead = 16;  // the same where most rows are left after one entry
-
-// New members of the next frontier, handed over many at a time.
-template <class Vertex>
-class found_vertices {
- public:
-  found_vertices(Vertex* queue, std::atomic<std::int64_t>& size) : queue_(queue), size_(size) {}
-  ~found_vertices() { hand_over(); }
-  void push(Vertex v) {
-    if (count_ == held_.size()) hand_over();
-    held_[count_++] = v;
-  }
-
- private:
-  void hand_over() {
-    const auto at = size_.fetch_add(static_cast<std::int64_t>(count_), std::memory_order_relaxed);
-    std::copy_n(held_.begin(), count_, queue_ + at);
-    count_ = 0;
-  }
-  std::array<Vertex, 512> held_;
-  std::size_t count_ = 0;
-  Vertex* queue_;
-  std::atomic<std::int64_t>& size_;
-};
+constexpr std::int64_t candidates_ahead = 16;  // rows that are asked for where most are left after one entry
 
 // Whether there was no parent before. As an unsigned number, none (-1) is the highest.
 template <class Vertex>
@@ -60,22 +35,9 @@ template <class Rows, class Vertex = typename Rows::vertex>
 std::int64_t walk_frontier(const Rows& rows, const Vertex* frontier, std::int64_t size, std::int64_t entries,
                            const std::uint64_t* visited, Vertex* parents, Vertex* found, int threads,
                            const control& ctl) {
-  constexpr std::int64_t grain = 64;
-  std::atomic<std::int64_t> num_found{0};
-  parallel_chunks(0, size, grain, worthwhile_threads(entries + size, threads), ctl,
-                  [&](int, std::int64_t begin, std::int64_t end) {
-                    found_vertices<Vertex> sink(found, num_found);
-                    for (auto i = begin; i < end; ++i) {
-                      if (i + 2 * rows_ahead < size) rows.prefetch_index(frontier[i + 2 * rows_ahead]);
-                      if (i + rows_ahead < size) rows.prefetch_row(frontier[i + rows_ahead]);
-                      const Vertex from = frontier[i];
-                      rows.for_each_neighbor(from, [&](Vertex to) {
-                        if (!contains_bit(visited, to) && lower_parent(parents[to], from)) sink.push(to);
-                        return true;
-                      });
-                    }
-                  });
-  return num_found.load();
+  return edge_map(rows, frontier, size, entries, found, threads, ctl, [&](Vertex from, Vertex to) {
+    return !contains_bit(visited, to) && lower_parent(parents[to], from);
+  });
 }
 
 // Backwards: each candidate looks for a neighbor in the frontier, which becomes its parent. `candidates(w)` gives those

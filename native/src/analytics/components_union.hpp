@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "edge_map.hpp"
 #include "graphlode/analytics/components.hpp"
 #include "graphlode/parallel.hpp"
 
@@ -50,9 +51,7 @@ class component_union {
 
   template <class Work>
   void for_rows(Work&& work) {
-    parallel_chunks(0, rows_.num_rows(), grain, threads_, ctl_, [&](int, std::int64_t begin, std::int64_t end) {
-      for (auto v = begin; v < end; ++v) work(v);
-    });
+    vertex_map(rows_.num_rows(), grain, threads_, ctl_, [&](int, std::int64_t v) { work(v); });
   }
 
   // Joins v with the neighbors at places begin .. end of its row.

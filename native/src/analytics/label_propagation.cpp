@@ -13,7 +13,7 @@
 #include <numeric>
 #include <vector>
 
-#include "bfs_steps.hpp"
+#include "edge_map.hpp"
 #include "graphlode/generate/random.hpp"
 #include "graphlode/parallel.hpp"
 #include "label_tally.hpp"
@@ -26,6 +26,7 @@ class propagation {
  public:
   propagation(const csr_view<Vertex>& graph, int threads, const control& ctl)
       : graph_(graph),
+        rows_(graph),
         threads_(worthwhile_threads(graph.num_entries() + graph.num_vertices, threads)),
         ctl_(ctl),
         proposed_(static_cast<std::size_t>(graph.num_vertices)),
@@ -54,27 +55,31 @@ class propagation {
  private:
   // One phase; returns how many labels changed.
   std::int64_t change(std::uint64_t key, std::uint64_t phase) {
-    std::atomic<std::int64_t> num_changed{0};
-    parallel_chunks(
-        0, graph_.num_vertices, grain, threads_, ctl_, [&](int thread, std::int64_t begin, std::int64_t end) {
-          found_vertices<Vertex> changed(changed_.data(), num_changed);
-          for (auto v = begin; v < end; ++v) {
-            if (!awake_[v] || phase_of(v, key) != phase) continue;
-            awake_[v] = 0;
-            const Vertex own = result_.labels[v];
-            proposed_[v] = tallies_[static_cast<std::size_t>(thread)].winner(graph_.row(v), result_.labels.data(), own);
-            if (proposed_[v] != own) changed.push(static_cast<Vertex>(v));
-          }
-        });
-    parallel_chunks(0, num_changed.load(), grain, threads_, ctl_, [&](int, std::int64_t begin, std::int64_t end) {
-      for (auto i = begin; i < end; ++i) {
-        const Vertex v = changed_[i];
-        result_.labels[v] = proposed_[v];
-        for (const Vertex neighbor : graph_.row(v))
-          std::atomic_ref(awake_[neighbor]).store(1, std::memory_order_relaxed);
-      }
+    vertex_list<Vertex> changed(changed_.data());
+    parallel_chunks(0, graph_.num_vertices, grain, threads_, ctl_,
+                    [&](int thread, std::int64_t begin, std::int64_t end) {
+                      typename vertex_list<Vertex>::writer changes(changed);
+                      auto& tally = tallies_[static_cast<std::size_t>(thread)];
+                      for (auto v = begin; v < end; ++v) {
+                        if (!awake_[v] || phase_of(v, key) != phase) continue;
+                        awake_[v] = 0;
+                        const Vertex own = result_.labels[v];
+                        proposed_[v] = tally.winner(graph_.row(v), result_.labels.data(), own);
+                        if (proposed_[v] != own) changes.push(static_cast<Vertex>(v));
+                      }
+                    });
+    vertex_map(changed.size(), grain, threads_, ctl_, [&](int, std::int64_t i) {
+      const Vertex v = changed_[i];
+      result_.labels[v] = proposed_[v];
     });
-    return num_changed.load();
+    // Whoever is next to a change looks again.
+    const auto entries = changed.size() * (graph_.num_entries() / std::max<std::int64_t>(graph_.num_vertices, 1) + 1);
+    Vertex* const nobody = nullptr;
+    edge_map(rows_, changed_.data(), changed.size(), entries, nobody, threads_, ctl_, [&](Vertex, Vertex to) {
+      std::atomic_ref(awake_[to]).store(1, std::memory_order_relaxed);
+      return false;
+    });
+    return changed.size();
   }
 
   static std::uint64_t phase_of(std::int64_t v, std::uint64_t key) {
@@ -83,6 +88,7 @@ class propagation {
 
   static constexpr std::int64_t grain = 256;
   const csr_view<Vertex>& graph_;
+  const csr_rows<Vertex> rows_;
   const int threads_;
   const control& ctl_;
   propagated_labels<Vertex> result_;

@@ -4,6 +4,9 @@
 // beside its value and written for the next iteration where its sum is finished, into another array than the one that
 // is read. Values that have nowhere to go are summed on the way and spread by the restart distribution. Sums over all
 // vertices are taken by blocks of fixed size, so that the answer is the same to the last bit on any number of threads.
+//
+// Isolated vertices (see pagerank_settings) have no place in the arrays. Each gets what is spread and sends it nowhere:
+// all of them together are two numbers.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -25,7 +28,8 @@ class pagerank_state {
                  const control& ctl)
       : num_vertices_(num_vertices),
         settings_(settings),
-        uniform_(1.0 / static_cast<double>(num_vertices)),
+        uniform_(1.0 / static_cast<double>(num_vertices + settings.num_isolated)),
+        isolated_share_(uniform_ * static_cast<double>(settings.num_isolated)),
         share_(size()),
         sent_(size()),
         next_sent_(size()),
@@ -60,13 +64,14 @@ class pagerank_state {
       ctl.advance(done - told);
       told = done;
     }
-    ctl.advance(num_vertices_ - told);
+    ctl.advance(num_vertices_ - told + settings_.num_isolated);
+    result_.isolated_value = spread_before_ * uniform_;
     return std::move(result_);
   }
 
   // New values of a block; `arriving` has what arrives at its vertices, perhaps in their places of next_sent().
   void finish(std::int64_t block, const double* arriving) {
-    const double damping = settings_.damping, spread = damping * stuck_value_ + (1.0 - damping);
+    const double damping = settings_.damping, spread = spread_;
     const auto begin = block_begin(block), end = block_end(block);
     block_sums sums{0, 0};
     for (auto v = begin; v < end; ++v) {
@@ -99,24 +104,29 @@ class pagerank_state {
     blocks_[block] = sums;
   }
 
-  // How far the values moved, all together.
+  // Ends an iteration; how far the values moved, all together.
   double add_up_blocks() {
     block_sums all{0, 0};
     for (const auto& block : blocks_) {
       all.moved += block.moved;
       all.stuck += block.stuck;
     }
-    stuck_value_ = all.stuck;
+    all.moved += isolated_share_ * std::abs(spread_ - spread_before_);
+    all.stuck += isolated_share_ * spread_;
+    spread_before_ = std::exchange(spread_, settings_.damping * all.stuck + (1.0 - settings_.damping));
     return all.moved;
   }
 
   std::int64_t num_vertices_;
   const pagerank_settings settings_;
   double uniform_;
-  buffer<double> share_;  // of its value that a vertex sends to each of those it leads to
+  double isolated_share_;  // of all vertices
+  buffer<double> share_;   // of its value that a vertex sends to each of those it leads to
   buffer<double> sent_, next_sent_;
   buffer<block_sums> blocks_;
-  double stuck_value_ = 0;  // of all vertices that lead nowhere
+  // What is spread over all vertices in this iteration, and was in the last: restarts, and the values of vertices that
+  // lead nowhere. Before the first iteration everybody has an equal part of 1.
+  double spread_ = 1, spread_before_ = 1;
   pagerank_values result_;
 };
 

@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "distance_buckets.hpp"
+#include "edge_map.hpp"
 #include "graphlode/parallel.hpp"
 #include "graphlode/shared_loops.hpp"
 #include "shortest_path_parents.hpp"
@@ -31,7 +32,7 @@ class delta_stepping {
   using entry = reached_vertex<Vertex>;
 
   delta_stepping(const csr_view<Vertex>& graph, const double* lengths, double width, int threads, const control& ctl)
-      : graph_(graph), lengths_(lengths), threads_(threads), ctl_(ctl), buckets_(width, threads) {
+      : graph_(graph), rows_(graph), lengths_(lengths), threads_(threads), ctl_(ctl), buckets_(width, threads) {
     tree_.distances = buffer<double>(static_cast<std::size_t>(graph.num_vertices), not_reached);
     tree_.parents = buffer<Vertex>(static_cast<std::size_t>(graph.num_vertices));
   }
@@ -81,13 +82,12 @@ class delta_stepping {
   }
 
   void walk(int thread, const entry* begin, const entry* end) {
-    constexpr std::ptrdiff_t rows_ahead = 4;
     std::int64_t new_ones = 0;
-    for (const entry* from = begin; from != end; ++from) {
-      if (end - from > 2 * rows_ahead) graph_.prefetch_offset(from[2 * rows_ahead].vertex);
-      if (end - from > rows_ahead) graph_.prefetch_row(from[rows_ahead].vertex);
-      if (is_live(*from)) new_ones += relax(thread, *from);
-    }
+    visit_rows(
+        rows_, 0, end - begin, end - begin, [&](std::int64_t i) { return begin[i].vertex; },
+        [&](std::int64_t i) {
+          if (is_live(begin[i])) new_ones += relax(thread, begin[i]);
+        });
     if (new_ones > 0) found(new_ones);
   }
 
@@ -121,6 +121,7 @@ class delta_stepping {
 
   static constexpr auto relaxed = std::memory_order_relaxed;
   const csr_view<Vertex> graph_;
+  const csr_rows<Vertex> rows_;
   const double* const lengths_;
   const int threads_;
   const control& ctl_;

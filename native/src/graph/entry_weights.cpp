@@ -26,6 +26,7 @@ template <class Vertex>
 buffer<double> weights_of_entries(const csr_view<Vertex>& symmetric, const double* edge_weights, int threads,
                                   const control& ctl) {
   constexpr std::int64_t rows_per_check = 4096;
+  constexpr std::ptrdiff_t ahead = 12;  // entries: their rows are scattered, and would be waited for
   const auto n = symmetric.num_vertices;
   buffer<double> weights(static_cast<std::size_t>(symmetric.num_entries()));
   buffer<std::int64_t> next_below(static_cast<std::size_t>(n));
@@ -41,7 +42,12 @@ buffer<double> weights_of_entries(const csr_view<Vertex>& symmetric, const doubl
       if (u >= first)
         std::copy(edge, edge + (row.end() - above), weights.data() + symmetric.offsets[u] + (above - row.begin()));
       auto v = first <= u ? above : std::lower_bound(above, row.end(), static_cast<Vertex>(first));
-      for (; v != row.end() && *v < last; ++v) weights[static_cast<std::size_t>(next_below[*v]++)] = edge[v - above];
+      for (; v != row.end() && *v < last; ++v) {
+        if (row.end() - v > 2 * ahead) __builtin_prefetch(&next_below[static_cast<std::size_t>(v[2 * ahead])]);
+        if (row.end() - v > ahead && v[ahead] < last)
+          __builtin_prefetch(&weights[static_cast<std::size_t>(next_below[static_cast<std::size_t>(v[ahead])])], 1);
+        weights[static_cast<std::size_t>(next_below[*v]++)] = edge[v - above];
+      }
       edge += row.end() - above;
     }
   });

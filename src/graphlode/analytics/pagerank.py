@@ -137,7 +137,8 @@ def pagerank(
         device = resolve(devices, operation.kernels)[0]
         if not weights and _on_tiles(given, device, layout, _likely_iterations(settings)):
             row_bits = kernel_module(device, operation.name).TILE_ROW_BITS
-            operation, label = replace(operation, view=Tiled(row_bits)), "power iteration on tiles"
+            tiled = Tiled(row_bits, linked=restart is None, directed=given.directed)
+            operation, label = replace(operation, view=tiled), "power iteration on tiles"
         elif len(shards) == 1 and not (given.directed or weights) and max_iter <= iterations_on_pages(shards[0]):
             operation, devices = on_pages(operation, given, devices)
         in_order = _weights_of_in_rows(given) if weights else None
@@ -159,7 +160,8 @@ def _on_tiles(graph: Graph, device: Device, layout: Layout, iterations: float) -
     kernel = kernel_module(device, PAGERANK.name)
     if not hasattr(kernel, "prefers_tiles"):
         return False
-    there = (device.space, Tiled(kernel.TILE_ROW_BITS)) in graph.held
+    views = (Tiled(kernel.TILE_ROW_BITS, linked, directed=graph.directed) for linked in (False, True))
+    there = any((device.space, view) in graph.held for view in views)
     return there or bool(kernel.prefers_tiles(graph.sizes, iterations))
 
 

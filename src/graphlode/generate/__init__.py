@@ -16,6 +16,7 @@ from graphlode.generate.classical import (
 from graphlode.generate.erdos_renyi import erdos_renyi, erdos_renyi_edges
 from graphlode.generate.planted_clique import planted_clique, planted_clique_edges, planted_members
 from graphlode.generate.rmat import kronecker, kronecker_edges, rmat, rmat_edges
+from graphlode.generate.web import web, web_edges
 
 __all__ = [
     "barabasi_albert",
@@ -39,4 +40,6 @@ __all__ = [
     "rmat_edges",
     "star",
     "star_edges",
+    "web",
+    "web_edges",
 ]

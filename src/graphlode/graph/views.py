@@ -53,9 +53,14 @@ class Tiled:
     A tile has what leads from 2^16 sources, its column, to 2^row_bits destinations, its row; tiles follow each other row
     by row. An edge has the source's offset within the column in its upper and the destination's within the row in its
     lower 16 bits, and tiles are sorted. `out_degrees` is the number of entries that leave each of the `num_rows` vertices.
+
+    With `linked`, only vertices that an edge touches count, where the others are many: `linked` in the view has their
+    positions, in the order of their new numbers, and `num_vertices` is the number of all.
     """
 
     row_bits: int = 16
+    linked: bool = False
+    directed: bool = False  # asked for `linked` only: rows of an undirected graph tell whom an edge touches
 
     name = "graph.tiled"
     base = Csr()
@@ -63,6 +68,11 @@ class Tiled:
     def __post_init__(self) -> None:
         if not 10 <= self.row_bits <= 16:
             raise InputError(f"row_bits must be 10 to 16, got {self.row_bits!r}")
+
+    @staticmethod
+    def worth_linking(num_linked: int, num_vertices: int) -> bool:
+        """Whether so few vertices are linked that it pays to number them anew."""
+        return 0 < num_linked <= num_vertices - num_vertices // 8 < num_vertices
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from time import perf_counter, thread_time
 import numpy as np
 
 from graphlode.control import Control
-from graphlode.cpu.locality.edge_rank import Ranker
 from graphlode.errors import InputError
 from graphlode.execute import call
-from graphlode.locality.orders import EdgeOrder
+from graphlode.execute.device import kernel_module
+from graphlode.locality.orders import EdgeOrder, lines_per_edge, one_device
 from graphlode.types import FloatArray
 
 
@@ -43,12 +43,15 @@ def rank_edges(
     damping: float = 0.85,
     tol: float = 1e-6,
     max_iter: int = 100,
+    devices: str = "cpu",
 ) -> EdgeRank:
     """PageRank by walking a list of edges: no rows are built, so that a list that changes costs nothing to prepare.
 
     Every iteration is a pass of the order: what it reorders, it reorders while it processes. Edges that occur several
     times count as often. Arguments and values are those of `graphlode.pagerank`; `num_vertices` is one more than the
-    largest end unless told. The walk runs on one thread, since two edges may lead to one vertex.
+    largest end unless told. On the CPU the walk runs on one thread, since two edges may lead to one vertex. On a CUDA
+    device the list is there from the first iteration to the last, additions are atomic, and numbers are fixed-point so
+    that the answer does not depend on their order.
 
     >>> from graphlode.locality import EdgeOrder, rank_edges
     >>> order = EdgeOrder([0, 1, 2, 2], [1, 2, 0, 1], order="progressive", lanes=2)
@@ -61,27 +64,33 @@ def rank_edges(
         raise InputError(f"an edge ends at vertex {least - 1}, but there are {n} vertices")
     if not 0 <= damping <= 1:
         raise InputError(f"damping must be 0 to 1, got {damping!r}")
-    ranker = Ranker(order.edges, np.bincount(order.src, minlength=n), by_destination=order.by_destination)
+    device = one_device(devices)
+    kernel = kernel_module(device, "locality.edge_rank")
     seconds: list[float] = []
     cpu_seconds: list[float] = []
     reordered: list[bool] = []
     local: list[float] = []
 
-    def iterate(control: Control) -> bool:
-        while len(seconds) < max_iter:
+    def iterate(control: Control) -> tuple[FloatArray, bool]:
+        out_degrees = np.bincount(order.src, minlength=n)
+        ranker = kernel.Ranker(device, order.edges, out_degrees, damping, by_destination=order.by_destination)
+        converged = False
+        while not converged and len(seconds) < max_iter:
             lanes = order.next_lanes
-            local.append(local[-1] if reordered and not reordered[-1] else order.lines_per_edge())
+            local.append(
+                local[-1] if reordered and not reordered[-1] else lines_per_edge(order.num_edges, ranker.window)
+            )
             begun, begun_cpu = perf_counter(), thread_time()
-            moved = ranker.iterate(damping, lanes=lanes, level=order.level + 1, control=control)
+            moved = ranker.iterate(lanes=lanes, level=order.level + 1, control=control)
             seconds.append(perf_counter() - begun)
             cpu_seconds.append(thread_time() - begun_cpu)
             reordered.append(lanes > 0)
             order.pass_done(reordered=lanes > 0)
-            if moved < tol * n:
-                return True
-        return False
+            converged = moved < tol * n
+        order.edges = ranker.edges
+        return ranker.values, converged
 
-    converged = n == 0 or call(iterate)
+    values, converged = call(iterate, device) if n else (np.zeros(0), True)
     return EdgeRank(
-        ranker.values, converged, tuple(seconds), tuple(cpu_seconds), tuple(reordered), lines_per_edge=tuple(local)
+        values, converged, tuple(seconds), tuple(cpu_seconds), tuple(reordered), lines_per_edge=tuple(local)
     )

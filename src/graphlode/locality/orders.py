@@ -10,19 +10,23 @@ range of keys within a block by about the square root of `lanes`.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from copy import copy
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from graphlode.cpu.locality import progressive as kernel
 from graphlode.errors import InputError
 from graphlode.execute import call
+from graphlode.execute.device import Device, kernel_module
+from graphlode.execute.devices import resolve
 from graphlode.graph.arrays import as_ids
 from graphlode.types import MAX_NARROW_VERTICES, Int64Array
 
 Order = Literal["none", "sorted", "progressive"]
 Key = Literal["source", "destination"]
+
+MOST_LANES = 256
 
 _LOW = np.int64(0xFFFFFFFF)
 _WINDOW = 4096  # edges
@@ -74,7 +78,7 @@ class EdgeOrder:
     ) -> None:
         self.order: Order = _one_of("order", order, get_args(Order))
         self.key: Key = _one_of("key", key, get_args(Key))
-        self.lanes = _integer("lanes", lanes, 2, kernel.MOST_LANES)
+        self.lanes = _integer("lanes", lanes, 2, MOST_LANES)
         self.skip = _integer("skip", skip, 0)
         self.reorderings = None if reorderings is None else _integer("reorderings", reorderings, 0)
         self.passes = 0
@@ -127,11 +131,16 @@ class EdgeOrder:
         """Blocks that each step of the next pass takes an edge of; 0 if it goes through the list from front to back."""
         return self.lanes if self.reorders_next else 0
 
-    def next_pass(self) -> bool:
-        """Go on to the next pass, and tell whether this one reordered the list. Ctrl-C leaves some of it reordered."""
+    def next_pass(self, devices: str = "cpu") -> bool:
+        """Go on to the next pass, on a device, and tell whether this one reordered the list.
+
+        The list is the same afterwards whatever the device. Ctrl-C may leave some of it reordered.
+        """
         reordered = self.reorders_next
         if reordered:
-            call(lambda control: kernel.reorder(self.edges, self.lanes, self.level + 1, control))
+            device = one_device(devices)
+            reorder = kernel_module(device, "locality.progressive").reorder
+            call(lambda control: reorder(device, self.edges, self.lanes, self.level + 1, control), device)
         self.pass_done(reordered=reordered)
         return reordered
 
@@ -146,16 +155,7 @@ class EdgeOrder:
         It is 2 where every end of an edge is on a line of its own, and near 0 where the list has perfect locality.
         Up to 64 windows, evenly spread over the list, are looked at.
         """
-        if self.num_edges == 0:
-            return 0.0
-        starts = np.unique(np.linspace(0, max(0, self.num_edges - _WINDOW), _MOST_WINDOWS, dtype=np.int64))
-        lines = edges = 0
-        for start in starts:
-            window = self.edges[start : start + _WINDOW]
-            ends = np.concatenate([window >> 32, window & _LOW])
-            lines += np.unique(ends // _VERTICES_PER_LINE).size
-            edges += window.size
-        return lines / edges
+        return lines_per_edge(self.num_edges, lambda begin, end: self.edges[begin:end])
 
     def copy(self) -> EdgeOrder:
         """The same list, at the same pass, that goes its own way from here."""
@@ -166,6 +166,28 @@ class EdgeOrder:
     def __repr__(self) -> str:
         options = f", lanes={self.lanes}, skip={self.skip}" if self.order == "progressive" else ""
         return f"EdgeOrder({self.num_edges} edges, order={self.order!r}, key={self.key!r}{options}, pass {self.passes})"
+
+
+def lines_per_edge(num_edges: int, window: Callable[[int, int], Int64Array]) -> float:
+    """See `EdgeOrder.lines_per_edge`; `window(begin, end)` gives packed edges as they lie."""
+    if num_edges == 0:
+        return 0.0
+    starts = np.unique(np.linspace(0, max(0, num_edges - _WINDOW), _MOST_WINDOWS, dtype=np.int64))
+    lines = edges = 0
+    for start in starts.tolist():
+        words = window(start, min(start + _WINDOW, num_edges))
+        ends = np.concatenate([words >> 32, words & _LOW])
+        lines += np.unique(ends // _VERTICES_PER_LINE).size
+        edges += words.size
+    return lines / edges
+
+
+def one_device(devices: str) -> Device:
+    """The device that is named: a list lies on one."""
+    found = resolve(devices)
+    if len(found) != 1:
+        raise InputError(f"a list of edges lies on one device, got {devices!r}")
+    return found[0]
 
 
 def _checked(values: Any, name: str) -> Int64Array:

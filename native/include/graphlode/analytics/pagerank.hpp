@@ -15,12 +15,16 @@ struct pagerank_settings {
   std::int64_t max_iterations;
   const double* weights;  // of each entry of the rows; null: all alike
   const double* restart;  // where the walk starts anew, sum 1; null: anywhere alike
+  // Vertices beside those that are ranked, which no edge touches: they count, and all have the same value. For
+  // walks that start anew anywhere.
+  std::int64_t num_isolated = 0;
 };
 
 struct pagerank_values {
   buffer<double> values;
   std::int64_t iterations = 0;
   bool converged = false;
+  double isolated_value = 0;  // of each isolated vertex
 };
 
 // `in_rows` holds for each vertex those that lead to it, `out_weights` the sum of the weights (or the number) of the

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -19,7 +20,7 @@ from graphlode.experiments import experiment as experiment_of
 from graphlode.experiments.counting import check_all
 from graphlode.experiments.record import Setting
 from graphlode.experiments.run import Finished, draw_again, run
-from graphlode.experiments.subjects import Subject, generate, is_generated, short_name
+from graphlode.experiments.subjects import Subject, generate, is_generated, known_cliques, short_name
 from graphlode.graph.graph import Graph
 
 Experiment = Literal[
@@ -32,6 +33,9 @@ Experiment = Literal[
     "store-scaling",
     "store-shares",
     "store-batch",
+    "motifs-steps",
+    "motifs-runtime",
+    "motifs-memory",
     "locality-iterations",
     "locality-graphs",
     "locality-skip",
@@ -48,7 +52,7 @@ def bench(
         list[str] | None,
         typer.Argument(
             metavar="[GRAPHS]...",
-            help="Files, bundled graphs, or rmat:SCALE:EDGES[:SEED].",
+            help="Files, bundled graphs, or rmat:SCALE:EDGES[:SEED], web:SCALE:EDGES[:SEED].",
             show_default=" ".join(_GRAPHS),
         ),
     ] = None,
@@ -66,7 +70,8 @@ def bench(
     limit: Annotated[float, typer.Option("--limit", min=0.01, help="Seconds that one cell may take.")] = 60.0,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Samples per cell.")] = 5,
     expected: Annotated[
-        Path | None, typer.Option("--expected", metavar="FILE", help="Known counts as JSON: {graph: {k: count}}.")
+        Path | None,
+        typer.Option("--expected", metavar="FILE", help="Known counts as JSON, such as {graph: {k: count}}."),
     ] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where JSON and plots go.")] = Path("bench-output"),
     redraw: Annotated[
@@ -81,13 +86,14 @@ def bench(
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment about clique counting, the store or the order of edges; docs/experiments.md tells what each one asks."""
+    """Run an experiment about cliques, motifs, the store or the order of edges; docs/experiments.md tells what each one asks."""
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: this is a file, but results go to a folder")
     if redraw is not None:
         finished = draw_again(experiment, redraw, out)
     else:
-        known, chosen = _known_counts(expected), experiment_of(experiment)
+        chosen = experiment_of(experiment)
+        known = _known_counts(expected, getattr(chosen, "KNOWN", known_cliques))
         with threads_set(threads):
             setting = Setting(
                 device=resolve(device)[0].name,
@@ -117,7 +123,7 @@ class BenchError(GraphlodeError):
     """A graph of an experiment could not be measured to the end; the rest is in the files."""
 
 
-def _subject(name: str, known: dict[str, dict[int, int]], *, directed: bool) -> Subject:
+def _subject(name: str, known: Mapping[str, Mapping[int, Any]], *, directed: bool) -> Subject:
     read = generate if is_generated(name) else _load
     graph, short = read(name, directed=directed), short_name(name)
     return Subject(short, graph if directed else graph.undirected(), known.get(short, {}))
@@ -127,15 +133,18 @@ def _load(name: str, *, directed: bool) -> Graph:
     return load(name, directed=True if directed else None, quiet=True).graph
 
 
-def _known_counts(file: Path | None) -> dict[str, dict[int, int]]:
+def _known_counts(file: Path | None, read: Callable[[Any], Mapping[int, Any]]) -> dict[str, Mapping[int, Any]]:
+    """By graph what an experiment makes of its entry in a file."""
     if file is None:
         return {}
     try:
         document = json.loads(file.read_text("utf-8"))
-        by_graph = document.get("graphs", document)
-        return {name: {int(k): int(count) for k, count in counts.items()} for name, counts in by_graph.items()}
-    except (ValueError, AttributeError) as error:
-        raise InputError(f"{file}: known counts are JSON such as {{graph: {{k: count}}}}: {error}") from None
+        return {name: read(entry) for name, entry in document.get("graphs", document).items()}
+    except (ValueError, AttributeError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{file}: known counts are JSON such as {{graph: {{k: count}}}}, or {{graph: {{noninduced: [..]}}}} of motifs: "
+            f"{error!r}"
+        ) from None
 
 
 def _say(text: str) -> None:

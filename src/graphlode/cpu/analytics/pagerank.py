@@ -37,16 +37,34 @@ def launch(
     weights: FloatArray | None,
 ) -> dict[str, Any]:
     out_weights = _out_weights(device, view, weights, control)
-    options = (damping, tolerance, max_iter, restart, device.threads, control.words)
+    settings = (damping, tolerance, max_iter, restart)
+    options = (*settings, device.threads, control.words)
     for _ in tasks:  # one task: the whole graph
         if "edges" in view:
-            offsets, edges, row_bits = view["tile_offsets"], view["edges"], view["row_bits"]
-            found = _native.analytics_pagerank_tiles(offsets, edges, row_bits, out_weights, *options)
+            found = _on_tiles(device, view, out_weights, settings, control)
         elif "pages" in view:
             found = _native.analytics_pagerank(view["pages"], view["num_rows"], out_weights, *options)
         else:
             found = _native.analytics_pagerank(view["offsets"], view["neighbors"], out_weights, weights, *options)
     return dict(zip(("values", "iterations", "converged"), found, strict=True))
+
+
+def _on_tiles(
+    device: CpuDevice,
+    view: Mapping[str, Any],
+    out_weights: FloatArray,
+    settings: tuple[float, float, int, FloatArray | None],
+    control: Control,
+) -> tuple[FloatArray, int, bool]:
+    offsets, edges, row_bits = view["tile_offsets"], view["edges"], view["row_bits"]
+    isolated = view.get("num_vertices", view["num_rows"]) - view["num_rows"]
+    values, iterations, converged, value_of_isolated = _native.analytics_pagerank_tiles(
+        offsets, edges, row_bits, out_weights, *settings, isolated, device.threads, control.words
+    )
+    if isolated:
+        linked, values = values, np.full(view["num_vertices"], value_of_isolated)
+        values[view["linked"]] = linked
+    return values, iterations, converged
 
 
 def _out_weights(

@@ -6,18 +6,27 @@ import numpy as np
 
 from graphlode.control import Control
 from graphlode.cpu import _native
+from graphlode.cpu.device import CpuDevice
 from graphlode.types import FloatArray, Int64Array
 
 
 class Ranker:
-    """The values of all vertices between iterations. `edges` may be reordered by an iteration, in place."""
+    """The list and the values of all vertices between iterations. An iteration may reorder the list, in place."""
 
-    def __init__(self, edges: Int64Array, out_degrees: Int64Array, *, by_destination: bool) -> None:
+    def __init__(
+        self, device: CpuDevice, edges: Int64Array, out_degrees: Int64Array, damping: float, *, by_destination: bool
+    ) -> None:
         n = out_degrees.size
+        self._damping = damping
+        self.edges = edges
         self.values: FloatArray = np.full(n, 1 / n if n else 0.0)
         share = np.divide(1.0, out_degrees, out=np.zeros(n), where=out_degrees > 0)
         self._native = _native.EdgeRanker(edges, by_destination, self.values, share, self.values * share, np.zeros(n))
 
-    def iterate(self, damping: float, *, lanes: int, level: int, control: Control) -> float:
+    def iterate(self, *, lanes: int, level: int, control: Control) -> float:
         """One iteration, with a pass of reordering unless `lanes` is 0; how far the values moved, all together."""
-        return self._native.iterate(damping, lanes, level, control.words)
+        return self._native.iterate(self._damping, lanes, level, control.words)
+
+    def window(self, begin: int, end: int) -> Int64Array:
+        """Some of the edges as they lie."""
+        return self.edges[begin:end]

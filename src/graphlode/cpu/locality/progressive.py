@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from graphlode.config import settings
 from graphlode.control import Control
 from graphlode.cpu import _native
+from graphlode.cpu.device import CpuDevice
 from graphlode.types import Int64Array
 
-MOST_LANES = 256
 
-
-def reorder(edges: Int64Array, lanes: int, level: int, control: Control) -> None:
+def reorder(device: CpuDevice, edges: Int64Array, lanes: int, level: int, control: Control) -> None:
     """One pass over packed edges, in place."""
-    _native.locality_reorder(edges, lanes, level, settings().threads, control.words)
+    _native.locality_reorder(edges, lanes, level, device.threads, control.words)

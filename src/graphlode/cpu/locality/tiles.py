@@ -78,7 +78,7 @@ def rank_tiles(
     tile_offsets: Int64Array, edges: AnyArray, out_degrees: Int64Array, damping: float, max_iter: int, control: Control
 ) -> FloatArray:
     """Values after so many iterations."""
-    options = (damping, 0.0, max_iter, None, settings().threads, control.words)
+    options = (damping, 0.0, max_iter, None, 0, settings().threads, control.words)
     values: FloatArray = _native.analytics_pagerank_tiles(
         tile_offsets, edges, 16, out_degrees.astype(np.float64), *options
     )[0]

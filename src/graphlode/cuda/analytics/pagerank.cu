@@ -1,5 +1,8 @@
 // analytics/pagerank.cu - one iteration of PageRank: every vertex sums what its predecessors send.
 //
+// This is how the pages of a store are ranked, and how one shard of several sums its rows, on pages or compressed; a
+// graph of compressed rows alone is ranked by pagerank_chunks.cu.
+//
 // What a vertex sends (its value by the weight of all that leaves it) is written for the next iteration in the same
 // launch, into another array than the one that is read. A warp owns 32 rows: a lane sums a short row of its own, the
 // warp a longer one together; the longest are left to a second kernel with a block for each. Nothing is atomic: how far

@@ -1,25 +1,28 @@
-"""Drives analytics/pagerank.cu, or on tiles pagerank_tiles.cu: one to three launches and one look per iteration."""
+"""PageRank on a CUDA device: rows by pagerank_chunks.cu, the pages of a store by pagerank.cu, tiles by pagerank_tiles.cu."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from graphlode.control import Control
-from graphlode.cuda.analytics.pagerank_sums import ArrivingSums
+from graphlode.cuda.analytics.pagerank_chunks import ChunkRanking
+from graphlode.cuda.analytics.pagerank_pages import PageRanking
 from graphlode.cuda.analytics.pagerank_tiles import TileRanking
-from graphlode.cuda.graph.rows import KernelRows, kernel_rows
 from graphlode.cuda.interface import KernelDevice
 from graphlode.types import FloatArray, Task
 
 OPERATION = "analytics.pagerank"
 READS_PAGES = True
-# An iteration is bound by reading what is sent at random, beside which the wider keys of pages go unnoticed.
+# Rows would be read a little faster than pages, but writing them takes memory for a second copy of the graph.
 ITERATIONS_ON_PAGES = math.inf
 TILE_ROW_BITS = 13  # sums of so many destinations take 64 KiB of shared memory: three blocks on a multiprocessor
+
+_MOST_UNDER_WAY = 16  # iterations that are started before the host looks whether to stop
+_ITERATIONS_WORTH_LINKING = 8
 
 
 def launch(
@@ -42,15 +45,13 @@ def launch(
     iterations, converged, told = 0, num_vertices == 0, 0
     if num_vertices == 0:
         return {"values": np.zeros(0), "iterations": iterations, "converged": converged}
-    ranking: TileRanking | _Ranking
-    if "edges" in view:
-        ranking = TileRanking(device, view, damping, restart)
-    else:
-        ranking = _Ranking(device, kernel_rows(view), view, damping, restart, weights)
+    ranking = _ranking(device, view, damping, max_iter, restart, weights)
     while iterations < max_iter and not converged:
         control.check()
-        converged = ranking.iterate() < tolerance
+        ranking.start()
         iterations += 1
+        if tolerance > 0 or iterations % _MOST_UNDER_WAY == 0:
+            converged = ranking.moved() < tolerance
         done = num_vertices * iterations // max_iter
         control.advance(done - told)
         told = done
@@ -58,53 +59,72 @@ def launch(
     return {"values": device.get(ranking.values), "iterations": iterations, "converged": converged}
 
 
-class _Ranking:
-    def __init__(
-        self,
-        device: KernelDevice,
-        rows: KernelRows,
-        view: Mapping[str, Any],
-        damping: float,
-        restart: FloatArray | None,
-        weights: FloatArray | None,
-    ) -> None:
-        xp, n = device.xp, rows.num_rows
-        self._device, self._damping = device, damping
-        there = None if weights is None else device.asarray(weights)
-        self._sums = ArrivingSums(device, view, there)
-        leaving = _leaving(device, rows, view, self._sums, there)
-        self._share = xp.where(leaving > 0, 1.0 / xp.where(leaving > 0, leaving, 1), 0.0)
-        self.values = device.empty(n, np.float64)
-        self.values.fill(1.0 / n)
-        self._sent, self._next_sent = self.values * self._share, device.empty(n, np.float64)
-        self._stuck = float((self._share == 0).sum()) / n
-        self._restart = xp.full(n, 1.0 / n) if restart is None else device.asarray(restart)
-        self._parts = device.empty((self._sums.num_parts, 2), np.float64)
+class _Ranking(Protocol):
+    """Values between iterations."""
 
-    def iterate(self) -> float:
-        """One iteration; how far the values moved, all together."""
-        spread = self._damping * self._stuck + (1.0 - self._damping)
-        settings = (self._restart, self._share, np.float64(self._damping), np.float64(spread))
-        arguments = (*settings, self.values, self._next_sent)
-        self._sums.run(self._sent, "pagerank_rows", "pagerank_long_rows", arguments, self._parts)
-        moved, self._stuck = self._device.get(self._parts.sum(axis=0)).tolist()
-        self._sent, self._next_sent = self._next_sent, self._sent
-        return float(moved)
+    @property
+    def values(self) -> Any: ...
+    def start(self) -> None: ...  # an iteration, which may be under way afterwards
+    def moved(self) -> float: ...  # how far the values moved in it, all together
 
 
-def _leaving(device: KernelDevice, rows: KernelRows, view: Mapping[str, Any], sums: ArrivingSums, weights: Any) -> Any:
-    """The weight of all edges that leave each vertex, or their number."""
-    if weights is not None and len(weights):  # whoever is in a row leads to it
-        return device.xp.bincount(view["neighbors"], weights, rows.num_rows)
-    if "out_degrees" in view:
-        return view["out_degrees"]
-    # The rows of an undirected graph lead both ways: their lengths are what arrives if everybody sends 1.
-    return sums.alone(device.xp.ones(rows.num_rows)) if "pages" in view else device.xp.diff(view["offsets"])
+def _ranking(
+    device: KernelDevice,
+    view: Mapping[str, Any],
+    damping: float,
+    max_iter: int,
+    restart: FloatArray | None,
+    weights: FloatArray | None,
+) -> _Ranking:
+    if "edges" in view:
+        return TileRanking(device, view, damping, restart)
+    if "pages" in view:
+        return PageRanking(device, view, damping, restart)
+    if weights is not None:  # whoever is in a row leads to it
+        there = device.asarray(weights)
+        leaving = device.xp.bincount(view["neighbors"], there, len(view["offsets"]) - 1)
+        return ChunkRanking(device, view, leaving, damping, restart=restart, weights=there)
+    leaving = view["out_degrees"] if "out_degrees" in view else device.xp.diff(view["offsets"])
+    if restart is None and max_iter >= _ITERATIONS_WORTH_LINKING:
+        return _LinkedRanking(device, view, leaving, damping)
+    return ChunkRanking(device, view, leaving, damping, restart=restart)
+
+
+class _LinkedRanking:
+    """The iteration on those vertices alone that an edge touches, where the others are many.
+
+    They are numbered anew, which takes about as long as an iteration; what is read at random is that much smaller.
+    """
+
+    def __init__(self, device: KernelDevice, view: Mapping[str, Any], leaving: Any, damping: float) -> None:
+        xp, n = device.xp, len(leaving)
+        touched = (xp.diff(view["offsets"]) > 0) | (leaving > 0)
+        linked = xp.flatnonzero(touched)
+        self._device, self._num_vertices, self._linked = device, n, None
+        rows: Mapping[str, Any] = view
+        if 0 < len(linked) <= n - n // 8 < n:
+            neighbors = view["neighbors"]
+            numbers = xp.cumsum(touched, dtype=neighbors.dtype) - 1
+            ends = xp.concatenate([view["offsets"][:1], view["offsets"][1:][linked]])
+            rows = {"offsets": ends, "neighbors": numbers[neighbors]}
+            leaving, self._linked = leaving[linked], linked
+        self._inner = ChunkRanking(device, rows, leaving, damping, isolated=n - len(leaving))
+        self.start, self.moved = self._inner.start, self._inner.moved
+
+    @property
+    def values(self) -> Any:
+        if self._linked is None:
+            return self._inner.values
+        values = self._device.xp.full(self._num_vertices, self._inner.value_of_isolated())
+        values[self._linked] = self._inner.values
+        return values
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: value, share, what is sent now and next, lengths, restart, and what leads to them.
+    """Bytes beside the view: value, share, what is sent now and next, restart, and on the way the ends of rows; rows of
+    the vertices that an edge touches, and what chunks have of rows.
 
     On pages also a sum per row and leaf; leaves have at least 13 entries in the mean.
     """
-    return 9 * 8 * shape["num_vertices"] + 8 * (shape["num_entries"] // 13)
+    n, m = shape["num_vertices"], shape["num_entries"]
+    return 10 * 8 * n + (shape["vertex_bytes"] + 1) * m

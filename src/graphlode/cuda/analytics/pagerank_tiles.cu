@@ -2,13 +2,15 @@
 //
 // A block owns a segment, some of the edges of one row of tiles. It adds what their sources send to the sums of the
 // row's destinations, which it has in shared memory, and at the end its sums to those of the graph. Sources of a tile
-// are ascending and near each other, so that what they send comes through the second-level cache in whole lines.
+// are ascending and near each other, so that what they send comes through the second-level cache in whole lines, and
+// edges of one source lead to different destinations: a warp seldom adds twice to one place.
 //
 // Additions meet in an order that changes from run to run. So that the answer does not, numbers are fixed-point, in
 // units of 2^-62: all values together are 1, no sum overflows, and sums of integers do not depend on the order.
 //
 // Work O(n + m) per iteration; 4 bytes per edge are read once, and what is sent once for each row of tiles.
 #include "grid.cuh"
+#include "pagerank_totals.cuh"
 #include "platform.cuh"
 #include "warp.cuh"
 
@@ -29,15 +31,32 @@ extern "C" __global__ void pagerank_tiles_begin(const double* values, const doub
   for (auto v = grid_thread_id(); v < num_vertices; v += grid_threads()) sent[v] = to_fixed(values[v] * share[v]);
 }
 
+// Sums in shared memory. Only words of 32 bits are added to in one step there, so that a sum is two of them; whoever
+// makes the lower one overflow adds one more to the upper.
+struct split_sums {
+  unsigned* low;
+  unsigned* high;
+
+  __device__ __forceinline__ void add(unsigned at, fixed value) const {
+    const unsigned part = static_cast<unsigned>(value), before = atomicAdd(low + at, part);
+    const unsigned rest = static_cast<unsigned>(value >> 32) + (before + part < before);
+    if (rest != 0) atomicAdd(high + at, rest);
+  }
+  __device__ __forceinline__ fixed get(unsigned at) const { return static_cast<fixed>(high[at]) << 32 | low[at]; }
+};
+
+constexpr int at_once = 4;  // edges of a thread: their sources are asked for before the first is added
+
 // A block per segment; shared memory has a sum for each of the 2^row_bits destinations. `sums` are zero before.
 extern "C" __global__ void pagerank_tiles_sums(const long long* tile_offsets, const unsigned* edges,
                                                const tile_segment* segments, long long num_segments, const fixed* sent,
                                                long long num_columns, int row_bits, fixed* sums) {
-  DYN_SHARED(fixed, own);
-  const int length = 1 << row_bits;
+  DYN_SHARED(unsigned, words);
+  const unsigned length = 1u << row_bits;
+  const split_sums own{words, words + length};
   for (long long i = blockIdx.x; i < num_segments; i += gridDim.x) {
     const tile_segment segment = segments[i];
-    for (int at = static_cast<int>(threadIdx.x); at < length; at += static_cast<int>(blockDim.x)) own[at] = 0;
+    for (unsigned at = threadIdx.x; at < 2 * length; at += blockDim.x) words[at] = 0;
     __syncthreads();
     // The tile of an edge: each thread goes through the tiles of the row as it comes to their edges.
     const long long* const ends = tile_offsets + segment.row * num_columns + 1;
@@ -50,39 +69,52 @@ extern "C" __global__ void pagerank_tiles_sums(const long long* tile_offsets, co
         low = middle + 1;
       }
     }
-    for (long long at = segment.begin + threadIdx.x; at < segment.end; at += blockDim.x) {
-      while (at >= ends[column]) ++column;
-      const unsigned edge = edges[at];
-      const fixed value = sent[(column << 16) + (edge >> 16)];
-      if (value != 0) atomicAdd(own + (edge & 0xffffu), value);
+    for (long long at = segment.begin + threadIdx.x; at < segment.end; at += at_once * blockDim.x) {
+      unsigned some[at_once];
+      fixed values[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const long long place = at + i * static_cast<long long>(blockDim.x);
+        some[i] = place < segment.end ? edges[place] : 0;
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const long long place = at + i * static_cast<long long>(blockDim.x);
+        values[i] = 0;
+        if (place >= segment.end) continue;
+        while (place >= ends[column]) ++column;
+        values[i] = sent[(column << 16) + (some[i] >> 16)];
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        if (values[i] != 0) own.add(some[i] & 0xffffu, values[i]);
+      }
     }
     __syncthreads();
     const long long first = segment.row << row_bits;
-    for (int at = static_cast<int>(threadIdx.x); at < length; at += static_cast<int>(blockDim.x)) {
-      if (own[at] != 0) atomicAdd(sums + first + at, own[at]);
+    for (unsigned at = threadIdx.x; at < length; at += blockDim.x) {
+      const fixed sum = own.get(at);
+      if (sum != 0) atomicAdd(sums + first + at, sum);
     }
     __syncthreads();
   }
 }
 
-struct tile_parts {
-  double moved, stuck;
-};
-
-// New values, what is sent next, and sums that are zero again; a part of the sums over all vertices per warp.
+// New values, what is sent next, sums that are zero again, and the totals of the iteration.
 extern "C" __global__ void pagerank_tiles_finish(fixed* sums, const double* restart, const double* share,
-                                                 double damping, double spread, double* values, fixed* sent,
-                                                 long long num_vertices, tile_parts* parts) {
-  tile_parts all{0.0, 0.0};
+                                                 double damping, double* values, fixed* sent, long long num_vertices,
+                                                 rank_part* parts, long long num_parts, const rank_totals* state,
+                                                 double isolated, rank_totals* next_state, unsigned* tickets) {
+  const double spread = state->spread;
+  rank_part all{0.0, 0.0};
   for (auto v = grid_thread_id(); v < num_vertices; v += grid_threads()) {
-    const double value = damping * to_double(sums[v]) + spread * restart[v];
+    const double value = damping * to_double(sums[v]) + spread * restart[v], part = share[v];
     sums[v] = 0;
     all.moved += fabs(value - values[v]);
-    if (share[v] == 0.0) all.stuck += value;
+    if (part == 0.0) all.stuck += value;
     values[v] = value;
-    sent[v] = to_fixed(value * share[v]);
+    sent[v] = to_fixed(value * part);
   }
-  all.moved = warp_sum(all.moved);
-  all.stuck = warp_sum(all.stuck);
-  if (lane_id() == 0) parts[grid_warp_id()] = all;
+  leave_part(all, parts);
+  add_up_parts(parts, num_parts, state, damping, isolated, next_state, tickets);
 }

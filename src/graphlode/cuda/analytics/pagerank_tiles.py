@@ -1,4 +1,4 @@
-"""Drives analytics/pagerank_tiles.cu: two launches and one look per iteration."""
+"""Drives analytics/pagerank_tiles.cu: two launches per iteration, at which the host need not look."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from graphlode.cuda.analytics.pagerank_totals import RankTotals
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import WARP, KernelDevice, launch_shape
 from graphlode.types import FloatArray, Int64Array
@@ -16,8 +17,59 @@ SOURCE = KernelSource(
 )
 
 # A segment costs a pass over the sums of its row beside its edges: these should be many more.
-_EDGES_BY_DESTINATIONS = 8
-_THREADS = 512
+_EDGES_BY_DESTINATIONS = 16
+_THREADS = 1024  # two blocks of so many fill a multiprocessor, as their sums do its shared memory
+
+
+class FixedValues:
+    """Values of vertices whose sums are fixed-point numbers: what each sends, and what becomes of what arrived.
+
+    Kernels that add up read `sent` and add to `sums`, which are zero between iterations. Beside the vertices that are
+    here there are `isolated` ones, which no edge touches: each gets what is spread and sends it nowhere.
+    """
+
+    def __init__(
+        self,
+        device: KernelDevice,
+        out_degrees: Any,
+        damping: float,
+        restart: FloatArray | None = None,
+        isolated: int = 0,
+    ) -> None:
+        xp, n = device.xp, len(out_degrees)
+        self._damping = np.float64(damping)
+        uniform = 1.0 / (n + isolated)
+        self._num_vertices = np.int64(n)
+        self._kernels = device.load(SOURCE)
+        self._share = xp.where(out_degrees > 0, 1.0 / xp.where(out_degrees > 0, out_degrees, 1), 0.0)
+        self.values = device.empty(n, np.float64)
+        self.values.fill(uniform)
+        self._restart = xp.full(n, uniform) if restart is None else device.asarray(restart)
+        self._uniform, self._isolated = uniform, np.float64(isolated * uniform)
+        stuck = float((self._share == 0).sum()) * uniform + isolated * uniform
+        self._totals = RankTotals(device, damping, stuck)
+        self.sent, self.sums = device.empty(n, np.uint64), device.zeros(n, np.uint64)
+        self._shape = grid, block = launch_shape(device, n)
+        self._num_parts = np.int64(grid * block // WARP)
+        self._parts = device.empty((grid * block // WARP, 2), np.float64)
+        begin = (self.values, self._share, self.sent, self._num_vertices)
+        self._kernels.launch("pagerank_tiles_begin", grid, block, begin)
+
+    def finish(self) -> None:
+        """Ends an iteration."""
+        settings = (self._restart, self._share, self._damping, self.values, self.sent, self._num_vertices)
+        parts = (self._parts, self._num_parts, self._totals.state, self._isolated)
+        arguments = (self.sums, *settings, *parts, self._totals.next_state, self._totals.tickets)
+        self._kernels.launch("pagerank_tiles_finish", *self._shape, arguments)
+        self._totals.turn()
+
+    def moved(self) -> float:
+        """How far the values moved in the last iteration, all together; waits for it."""
+        return self._totals.moved()
+
+    def value_of_isolated(self) -> float:
+        """Of each isolated vertex."""
+        return self._totals.spread_before() * self._uniform
 
 
 class TileRanking:
@@ -26,41 +78,38 @@ class TileRanking:
     def __init__(
         self, device: KernelDevice, view: Mapping[str, Any], damping: float, restart: FloatArray | None
     ) -> None:
-        xp, n = device.xp, int(view["num_rows"])
-        self._device, self._view, self._damping, self._num_vertices = device, view, damping, n
+        self._device, self._view = device, view
         self._kernels = device.load(SOURCE)
-        self._num_columns = -(-n >> 16)
-        leaving = view["out_degrees"]
-        self._share = xp.where(leaving > 0, 1.0 / xp.where(leaving > 0, leaving, 1), 0.0)
-        self.values = device.empty(n, np.float64)
-        self.values.fill(1.0 / n)
-        self._restart = xp.full(n, 1.0 / n) if restart is None else device.asarray(restart)
-        self._stuck = float((self._share == 0).sum()) / n
-        self._sent, self._sums = device.empty(n, np.uint64), device.zeros(n, np.uint64)
+        self._num_columns = -(-int(view["num_rows"]) >> 16)
+        isolated = int(view.get("num_vertices", view["num_rows"])) - int(view["num_rows"])
+        self._state = FixedValues(device, view["out_degrees"], damping, restart, isolated)
         row_ends = device.get(view["tile_offsets"][:: self._num_columns])
         segments = cut_segments(row_ends, _EDGES_BY_DESTINATIONS << view["row_bits"])
         self._num_segments = len(segments)
         self._segments = device.asarray(segments.ravel())
-        self._shape = launch_shape(device, n)
-        grid, block = self._shape
-        self._parts = device.empty((grid * block // WARP, 2), np.float64)
-        self._kernels.launch("pagerank_tiles_begin", grid, block, (self.values, self._share, self._sent, np.int64(n)))
 
-    def iterate(self) -> float:
-        """One iteration; how far the values moved, all together."""
-        view, n = self._view, np.int64(self._num_vertices)
+    @property
+    def values(self) -> Any:
+        if "linked" not in self._view:
+            return self._state.values
+        values = self._device.xp.full(self._view["num_vertices"], self._state.value_of_isolated())
+        values[self._view["linked"]] = self._state.values
+        return values
+
+    def start(self) -> None:
+        """One iteration, which may be under way when this returns."""
+        view = self._view
         if self._num_segments:
             shape = launch_shape(self._device, self._num_segments, threads=_THREADS, per_block=1)
             tiles = (view["tile_offsets"], view["edges"], self._segments, np.int64(self._num_segments))
             sizes = (np.int64(self._num_columns), np.int32(view["row_bits"]))
-            arguments = (*tiles, self._sent, *sizes, self._sums)
+            arguments = (*tiles, self._state.sent, *sizes, self._state.sums)
             self._kernels.launch("pagerank_tiles_sums", *shape, arguments, 8 << view["row_bits"])
-        spread = self._damping * self._stuck + (1.0 - self._damping)
-        settings = (self._restart, self._share, np.float64(self._damping), np.float64(spread))
-        finish = (self._sums, *settings, self.values, self._sent, n, self._parts)
-        self._kernels.launch("pagerank_tiles_finish", *self._shape, finish)
-        moved, self._stuck = self._device.get(self._parts.sum(axis=0)).tolist()
-        return float(moved)
+        self._state.finish()
+
+    def moved(self) -> float:
+        """How far the values moved in the last iteration, all together; waits for it."""
+        return self._state.moved()
 
 
 def cut_segments(row_ends: Int64Array, most: int) -> Int64Array:

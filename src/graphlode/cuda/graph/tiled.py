@@ -20,17 +20,28 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
     num_vertices = len(offsets) - 1
     if num_vertices > MAX_NARROW_VERTICES:
         raise UnsupportedError(f"tiled views have up to {MAX_NARROW_VERTICES} vertices, this one has {num_vertices}")
+    # The source of entry i is the last row that does not begin behind it.
+    sources = xp.searchsorted(offsets, xp.arange(len(neighbors), dtype=np.int64), side="right") - 1
+    out_degrees, beside = xp.diff(offsets), {}
+    if view.linked:
+        touched = out_degrees > 0
+        touched[neighbors] = True
+        linked = xp.flatnonzero(touched)
+        if view.worth_linking(len(linked), num_vertices):
+            numbers = xp.cumsum(touched, dtype=np.int64) - 1
+            sources, neighbors, out_degrees = numbers[sources], numbers[neighbors], out_degrees[linked]
+            beside = {"linked": linked, "num_vertices": num_vertices}
+            num_vertices = len(linked)
     num_rows, num_columns = -(-num_vertices >> row_bits), -(-num_vertices >> _COLUMN_BITS)
-    # Keys by row of tiles, column, source and destination: CuPy sorts plain integers by radix. The source of entry i is
-    # the last row that does not begin behind it.
+    # Keys by row of tiles, column, source and destination: CuPy sorts plain integers by radix.
     keys = neighbors.astype(np.int64)
     inside = keys & ((1 << row_bits) - 1)
     keys >>= row_bits
     keys *= num_columns << _COLUMN_BITS
-    keys += xp.searchsorted(offsets, xp.arange(len(keys), dtype=np.int64), side="right") - 1
+    keys += sources
     keys <<= row_bits
     keys |= inside
-    del inside
+    del inside, sources
     control.check()
     keys.sort()
     tiles = xp.arange(num_rows * num_columns + 1, dtype=np.int64) << (_COLUMN_BITS + row_bits)
@@ -42,13 +53,14 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
     return {
         "tile_offsets": tile_offsets,
         "edges": edges,
-        "out_degrees": xp.diff(offsets),
+        "out_degrees": out_degrees,
         "num_rows": num_vertices,
         "row_bits": row_bits,
+        **beside,
     }
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:
-    """Bytes to build the view: itself; on the way a key per entry, sorted apart, its tail, and its place in a tile."""
+    """Bytes to build the view: itself; on the way a key per entry, sorted apart, its ends, and its place in a tile."""
     n, m = shape["num_vertices"], shape["num_entries"]
-    return 8 * n + 16 * (-(-n >> 16)) * (-(-n >> 13)) + (4 + 32) * m
+    return 32 * n + 16 * (-(-n >> 16)) * (-(-n >> 13)) + (4 + 48) * m

@@ -55,9 +55,10 @@ def launch(
 def _in_rows(view: Mapping[str, Any], weights: FloatArray | None) -> list[list[tuple[int, float]]]:
     """Who leads to each vertex, and with what weight."""
     if "edges" in view:
-        of_tiles: list[list[tuple[int, float]]] = [[] for _ in range(view["num_rows"])]
+        of_tiles: list[list[tuple[int, float]]] = [[] for _ in range(view.get("num_vertices", view["num_rows"]))]
+        vertices = view.get("linked", np.arange(view["num_rows"])).tolist()
         for u, v in ends_of(view):
-            of_tiles[v].append((u, 1.0))
+            of_tiles[vertices[v]].append((vertices[u], 1.0))
         return of_tiles
     offsets, neighbors = view["offsets"].tolist(), view["neighbors"].tolist()
     entry_weights = [1.0] * len(neighbors) if weights is None else weights.tolist()
