@@ -24,17 +24,23 @@ class Worker:
         self._name = name
         self._pool: ThreadPoolExecutor | None = None
         self._starting = Lock()
+        self.turn = Lock()  # held while something runs; whoever gets hold of it otherwise has the worker wait
         _workers.add(self)
 
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
         with self._starting:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"graphlode-{self._name}")
-            return self._pool.submit(work)
+            return self._pool.submit(self._in_turn, work)
+
+    def _in_turn(self, work: Callable[[], Any]) -> Any:
+        with self.turn:
+            return work()
 
     def forget_thread(self) -> None:
         self._pool = None
         self._starting = Lock()  # the parent may have held the old one
+        self.turn = Lock()
 
 
 class _NewThreads:

@@ -13,6 +13,7 @@ import pytest
 from graphlode.cuda import launcher
 from graphlode.cuda.device import CudaDevice
 from graphlode.cuda.interface import on_stream
+from graphlode.cuda.sequence import Step, prepare_sequence
 from graphlode.errors import InputError, KernelFaultError
 from kernel_bench import KERNELS, SOURCES, Bench
 
@@ -67,6 +68,32 @@ def test_a_prepared_launch_refuses_what_does_not_fit(bench: Bench) -> None:
             module.prepare("arguments_all", given, (11,))
 
     bench.do(work)
+
+
+def test_a_sequence_gives_its_values_to_every_launch_that_wants_them(bench: Bench) -> None:
+    device = bench.device
+
+    def work() -> list[list[float]]:
+        module = device.load(SOURCES["arguments"])
+        outs = [device.zeros(10, np.float64) for _ in range(3)]
+        given = tuple(arguments(outs[0], device.asarray))
+        grid, block, left_out, number, first, second = range(6)
+        steps = [
+            Step(module, "arguments_all", given, {3: number, 10: first}, grid, block),
+            Step(module, "arguments_all", given, {5: number, 10: second}, grid, block),
+            Step(module, "arguments_all", given, {}, left_out, block),
+        ]
+        sequence = prepare_sequence(device, steps)
+        sequence.run((1, 32, 0, -3, outs[1], outs[2]), True)
+        for wrong in [(1, 32, 0, 2**31, outs[1], outs[2]), (1, 32, 0, -3, 5, outs[2])]:
+            with pytest.raises(InputError):
+                sequence.run(wrong, True)
+        return [device.get(out).tolist() for out in outs]
+
+    unused, first, second = bench.do(work)
+    assert unused == [0] * 10
+    assert first == [*EXPECTED[:3], -3, *EXPECTED[4:]]
+    assert second == [*EXPECTED[:5], -3, *EXPECTED[6:]]
 
 
 def test_launches_that_no_device_accepts(bench: Bench) -> None:

@@ -10,7 +10,8 @@ import pytest
 from packed_pair import Pair, random_keys
 
 from graphlode.control import Control
-from graphlode.cuda.graph import packed
+from graphlode.cuda.graph import packed, packed_pages
+from graphlode.cuda.graph.packed_read import leaf_counts
 from graphlode.errors import InputError
 from graphlode.packed import Change, Pairs, keys_of
 from graphlode.reference.graph import packed as reference
@@ -105,3 +106,35 @@ def test_a_merge_that_changes_little_takes_no_more_memory_than_it_needs(bench: B
         assert pair.ask(packed.nbytes) < (1.2 if not gone else 0.9) * before
     pair.apply(keys[:1], path="merge")
     assert int((pair.state.pool.references > 0).sum()) == pair.statistics["pages"]
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["alone", "with a version"])
+def test_the_device_groups_pages_as_the_host_does(bench: Bench, held: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def grouped(by_host: bool) -> Any:
+        rng, pair = np.random.default_rng(25), Pair(bench, 3000)
+        pair.apply(np.unique(random_keys(rng, 130_000, 3000)), path="merge")
+        plain = packed_pages.plan_pages
+        if by_host:
+            monkeypatch.setattr(packed, "plan_pages", lambda d, s, b, info: plain(d, s, b, info | {"needs_host": 1}))
+        versions = []
+        for row in (0, 5, 2990, 5, 100):  # some pages overflow, also the last ones
+            if held:
+                versions.append(pair.fork())
+            pair.apply(keys_of(np.full(3000, row), rng.integers(0, 2**31, 3000)))
+        emptied = keys_of(np.repeat(np.arange(40), 3000), np.tile(np.arange(3000), 40))
+        pair.apply(emptied, np.ones(emptied.size, bool))
+        monkeypatch.undo()
+        totals = bench.do(lambda: bench.device.get(leaf_counts(bench.device, pair.state)).sum(axis=1))
+        return totals.tolist()
+
+    found = grouped(by_host=False)
+    assert found == grouped(by_host=True)
+    assert len(found) > 16
+
+
+@pytest.mark.parametrize("size", [2, 64, 100, 1024, 1025, 2048])
+def test_small_batches_of_keys_that_take_up_all_bits_are_sorted(bench: Bench, size: int) -> None:
+    rng, pair = np.random.default_rng(26), Pair(bench, 2**21, weighted=True)
+    keys = keys_of(rng.integers(0, 2**21, size), rng.integers(0, 2**32, size))
+    keys[size // 2 :] = keys[: size - size // 2]  # the later half counts
+    pair.apply(keys, rng.random(size) < 0.3, rng.random(size))

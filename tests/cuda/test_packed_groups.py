@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphlode.cuda.graph.packed_few import few_groups
 from graphlode.cuda.graph.packed_groups import (
     GROUP_PAGES,
     LEAST_ENTRIES,
@@ -101,20 +100,3 @@ def test_the_new_directory_has_fresh_pages_in_the_place_of_old_ones(directory: t
         rows = found.fresh[first : first + count]
         assert rows[:, 1].tolist() == list(range(count)) and (rows[:, 2] == count).all()
         assert (rows[:, 3] == total).all() and (rows[:, 4] == pages[begin]).all()
-
-
-@given(directories())
-def test_a_few_pages_are_regrouped_in_the_same_way(directory: tuple[Any, Any]) -> None:
-    totals, positions = directory
-    records = records_of(totals, positions)
-    groups, few = groups_from_records(totals.size, records), few_groups(totals.size, records.tolist())
-    assert (groups is None) == (few is None)
-    if groups is None or few is None:
-        return
-    assert few.num_fresh == groups.num_fresh.sum()
-    pages = np.random.default_rng(2).permutation(totals.size).astype(np.uint32)
-    numbers = np.arange(few.num_fresh, dtype=np.uint32) + np.uint32(5000)
-    found, expected = few.regroup(pages, numbers), regroup(pages, groups, positions, numbers)
-    for name in ("jobs", "fresh", "replaced", "pages"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-        assert getattr(found, name).dtype == getattr(expected, name).dtype

@@ -48,18 +48,6 @@ const std::vector<scalar_type>& scalar_types() {
   return types;
 }
 
-std::uint64_t address_of(nb::handle array) {
-  static PyObject* const data = PyUnicode_InternFromString("data");
-  static PyObject* const ptr = PyUnicode_InternFromString("ptr");
-  const nb::object memory = nb::steal(PyObject_GetAttr(array.ptr(), data));
-  if (!memory) throw nb::python_error();
-  const nb::object pointer = nb::steal(PyObject_GetAttr(memory.ptr(), ptr));
-  if (!pointer) throw nb::python_error();
-  const std::uint64_t found = PyLong_AsUnsignedLongLong(pointer.ptr());
-  if (PyErr_Occurred()) throw nb::python_error();
-  return found;
-}
-
 // False: it is no number of that range.
 bool read_whole(nb::handle value, slot to, std::uint64_t& word) {
   const nb::object whole = nb::steal(PyNumber_Index(value.ptr()));
@@ -87,6 +75,25 @@ std::string name_of_type(nb::handle value) { return nb::cast<std::string>(value.
 
 }  // namespace
 
+std::uint64_t address_of(nb::handle array) {
+  static PyObject* const data = PyUnicode_InternFromString("data");
+  static PyObject* const ptr = PyUnicode_InternFromString("ptr");
+  const nb::object memory = nb::steal(PyObject_GetAttr(array.ptr(), data));
+  if (!memory) throw nb::python_error();
+  const nb::object pointer = nb::steal(PyObject_GetAttr(memory.ptr(), ptr));
+  if (!pointer) throw nb::python_error();
+  const std::uint64_t found = PyLong_AsUnsignedLongLong(pointer.ptr());
+  if (PyErr_Occurred()) throw nb::python_error();
+  return found;
+}
+
+bool fits_slot(long long number, slot to) {
+  const int bits = 8 * to.bytes;
+  if (to.kind == form::natural) return number >= 0 && (bits == 64 || number >> bits == 0);
+  if (to.kind != form::integer) return false;
+  return bits == 64 || (number >= -(1LL << (bits - 1)) && number < 1LL << (bits - 1));
+}
+
 argument_reader::argument_reader(std::string entry, nb::type_object array_type, std::vector<std::size_t> parameters)
     : entry_(std::move(entry)), array_type_(std::move(array_type)), parameters_(std::move(parameters)) {
   scalar_types();  // imports numpy now, not during a launch
@@ -108,6 +115,10 @@ slot argument_reader::slot_of(nb::handle value, std::size_t position) const {
     refuse(position, "the parameter has " + std::to_string(parameters_[position]) + " bytes, got " +
                          name_of_type(value) + " with " + std::to_string(found.bytes));
   return found;
+}
+
+bool argument_reader::is_array(nb::handle value) const {
+  return Py_TYPE(value.ptr()) == reinterpret_cast<PyTypeObject*>(array_type_.ptr());
 }
 
 std::uint64_t argument_reader::word_of(nb::handle value, slot to, std::size_t position) const {

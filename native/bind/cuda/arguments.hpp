@@ -23,6 +23,11 @@ struct slot {
   std::uint8_t bytes;
 };
 
+// Where an array of the device begins.
+std::uint64_t address_of(nb::handle array);
+// Whether a word that was read as a whole number is one of that slot; never for arrays and real numbers.
+bool fits_slot(long long number, slot to);
+
 // Words from Python objects for the parameters of one kernel. Throws input_error with the position of a wrong argument.
 class argument_reader {
  public:
@@ -32,6 +37,8 @@ class argument_reader {
   slot slot_of(nb::handle value, std::size_t position) const;
   // The word of a value in a slot: an array for an array, else anything that is a number of that range.
   std::uint64_t word_of(nb::handle value, slot to, std::size_t position) const;
+  // Whether a value is an array of the device.
+  bool is_array(nb::handle value) const;
   // All arguments, a tuple or a list.
   cuda::arguments read(nb::handle values) const;
 

@@ -33,3 +33,13 @@ class PreparedLaunch:
     def __init__(self, kernel: Kernel, args: tuple, changing: Sequence[int]) -> None: ...
 
     def launch(self, grid: int, block: int, shared_bytes: int, changed: tuple) -> None: ...
+
+class LaunchSequence:
+    """
+    Launches that always follow each other, each a kernel, its arguments, which of them are replaced by which value, the values that are its grid and block, and its shared bytes.
+    """
+
+    def __init__(self, queue: Queue, steps: Sequence[tuple[Kernel, tuple, Sequence[tuple[int, int]], int, int, int]]) -> None: ...
+
+    def run(self, values: tuple, wait: bool) -> None:
+        """Start all of them, and wait for them if that is wanted."""

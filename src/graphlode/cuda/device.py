@@ -14,7 +14,7 @@ import ctypes
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future
 from importlib.util import find_spec
-from threading import RLock, get_ident
+from threading import Lock, RLock, get_ident
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -153,6 +153,10 @@ class CudaDevice:
     def nearby(self) -> CudaDevice:
         """The device itself: its stream puts the work of all threads in order. Drivers run inside of `current()`."""
         return self
+
+    def worker_turn(self) -> Lock:
+        """Who gets hold of it may do, on any thread, what only the worker does otherwise, which then waits."""
+        return self._worker.turn
 
     def synchronize(self) -> None:
         self.queue.synchronize()

@@ -18,6 +18,7 @@ from graphlode.errors import InputError
 
 if TYPE_CHECKING:
     from graphlode.cuda.device import CudaDevice
+    from graphlode.cuda.sequence import LaunchSequence, Step
 
 # Above this, dynamic shared memory must be asked for per kernel.
 PLAIN_SHARED_BYTES = 48 * 1024
@@ -44,6 +45,16 @@ class CudaModule:
         if isinstance(kernel, _CupyKernel):
             return PlainPreparedLaunch(self, entry, args, changing)
         return CudaPreparedLaunch(self.device, entry, _driver.PreparedLaunch(kernel, tuple(args), tuple(changing)))
+
+    def sequence(self, steps: Sequence[Step]) -> LaunchSequence | None:
+        """Launches of this and of other modules of the device; None where CuPy has to start them."""
+        given = []
+        for step in steps:
+            kernel = step.module._kernel(step.entry) if isinstance(step.module, CudaModule) else None
+            if not isinstance(kernel, _driver.Kernel):
+                return None
+            given.append((kernel, step.args, list(step.changing.items()), step.grid, step.block, step.shared_bytes))
+        return _driver.LaunchSequence(self.device.queue, given)
 
     def _kernel(self, entry: str) -> _driver.Kernel | _CupyKernel:
         try:

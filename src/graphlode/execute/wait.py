@@ -8,9 +8,8 @@ from __future__ import annotations
 
 # What `signal` is made of. Its own functions look every handler up among enums, which takes longer than a small batch.
 from _signal import SIGINT, getsignal, signal  # type: ignore[import-not-found]
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
-from contextlib import contextmanager
 from threading import get_ident, main_thread
 from typing import Any, TypeVar
 
@@ -45,18 +44,23 @@ def wait_all(
     return [future.result() for future in futures]
 
 
-@contextmanager
-def uninterrupted() -> Iterator[None]:
+class uninterrupted:
     """For what must not be broken off half way: Ctrl-C is heard when it is over. It must be short."""
-    handler = getsignal(SIGINT) if get_ident() == main_thread().ident else None
-    if not callable(handler):  # nothing interrupts other threads
-        yield
-        return
-    heard: list[Any] = []
-    signal(SIGINT, lambda *signal_and_frame: heard.append(signal_and_frame))
-    try:
-        yield
-    finally:
-        signal(SIGINT, handler)
-        if heard:
-            handler(*heard[0])
+
+    __slots__ = ("_handler", "_heard")
+
+    def __enter__(self) -> None:
+        handler = getsignal(SIGINT) if get_ident() == main_thread().ident else None
+        self._handler = handler if callable(handler) else None  # nothing interrupts other threads
+        if self._handler is not None:
+            self._heard: list[Any] = []
+            signal(SIGINT, self._hear)
+
+    def _hear(self, *signal_and_frame: Any) -> None:
+        self._heard.append(signal_and_frame)
+
+    def __exit__(self, *error: object) -> None:
+        if self._handler is not None:
+            signal(SIGINT, self._handler)
+            if self._heard:
+                self._handler(*self._heard[0])

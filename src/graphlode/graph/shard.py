@@ -2,7 +2,7 @@
 
 Everything that touches the array runs on the device's worker thread; the methods here that say "on the worker" are
 called there, by `graph/shards.py`. Small batches are an exception: where a device can be used from the calling thread,
-handing them over would take longer than they do.
+handing them over would take longer than they do. Where it can be had in the place of its worker, larger ones are, too.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ Strategy = Literal["auto", "in place", "merge", "rebuild", "climb"]
 
 _SMALL = 2048  # updates that are applied where they are
 _LARGE = 1 << 16  # updates beside which the time of calibrating is not noticed
+_MOST_HERE = 1 << 24  # updates that are not handed to the worker if it has nothing to do: they take a few milliseconds
 
 # The costs of each device, of arrays without and with weights, shared by all stores that use it.
 _models: WeakKeyDictionary[Device, tuple[CostModel, CostModel]] = WeakKeyDictionary()
@@ -82,7 +83,10 @@ class Shard:
         self._weighted = weighted
         self._strategy: Strategy = strategy
         self._model = _model(device, weighted)
-        self._nearby = device.nearby()
+        # Whether the kernels take a batch in one go, small ones on the calling thread as far as they can there.
+        self.attempts = hasattr(self.kernels, "attempt")
+        self._nearby: Any = device.nearby()
+        self._chosen: Path | None = None  # by an attempt, for the batch that follows
 
     @property
     def takes_pairs(self) -> bool:
@@ -98,29 +102,48 @@ class Shard:
             return self._nearby if known else None
         return self._nearby if self._strategy == "in place" else None
 
-    @property
-    def attempts(self) -> bool:
-        """Whether the kernels take a batch in one go, small ones on the calling thread as far as they can there."""
-        return hasattr(self.kernels, "attempt")
-
     def preparing_nearby(self, part: Part) -> Device | None:
         """As `nearby`, for a part that is only prepared, which takes memory."""
         return None if self.attempts else self.nearby(part)
 
     def attempt(self, part: Part) -> Any:
         """On any thread: the change if the part could be written where it is, else something for `apply`, or None."""
-        near, kernels, state = self._nearby, self.kernels, self.state
-        if near is None or not self._goes_in_place(part.keys.size, kernels.num_entries(state)):
+        near, kernels, state, updates = self._nearby, self.kernels, self.state, part.keys.size
+        if near is None:
+            return None
+        entries = kernels.num_entries(state)
+        certainly = self._strategy == "auto" and certainly_in_place(updates, entries)
+        self._chosen = "in place" if certainly else self._known_path(updates, entries)
+        if self._chosen != "in place":
             return None
         found = kernels.attempt(near, state, part.keys, part.deletes, part.weights)
-        return self._count(found) if isinstance(found, Change) else found
+        if not isinstance(found, Change):
+            return found
+        if not certainly:
+            self._learn(found, updates, entries)
+        return self._count(found)
 
-    def _goes_in_place(self, updates: int, entries: int) -> bool:
+    def apply_here(self, part: Part, begun: Any) -> Change | None:
+        """As `apply`, on the calling thread in the place of the worker, if that has nothing to do; None otherwise."""
+        device = self._nearby
+        if device is None or self._chosen is None or part.keys.size > _MOST_HERE or not hasattr(device, "worker_turn"):
+            return None
+        turn = device.worker_turn()
+        if not turn.acquire(blocking=False):
+            return None
+        try:
+            with device.current():
+                return self.apply(part, Control(), begun)
+        finally:
+            turn.release()
+
+    def _known_path(self, updates: int, entries: int) -> Path | None:
+        """The path to take, if that is known without trying."""
         if self._strategy != "auto":
-            return self._strategy == "in place"
+            return self._strategy
         if certainly_in_place(updates, entries):
-            return True
-        return entries > 0 and self._model.calibrated and self._model.choose(updates, entries) == "in place"
+            return "in place"
+        return self._model.choose(updates, entries) if entries > 0 and self._model.calibrated else None
 
     # On the worker
 
@@ -148,13 +171,14 @@ class Shard:
 
     def apply(self, part: Part, control: Control, begun: Any = None) -> Change:
         """Both phases in one go; `begun` is what an attempt has left to do."""
-        if begun is not None:
-            return self._count(self.kernels.finish(self.device, begun, control=control))
         entries, size = self.kernels.num_entries(self.state), part.keys.size
-        path = self._path(size, entries)
-        change: Change = self.kernels.apply(
-            self.device, self.state, part.keys, part.deletes, part.weights, path=path, control=control
-        )
+        if begun is not None:
+            change: Change = self.kernels.finish(self.device, begun, control=control)
+        else:
+            path, self._chosen = self._chosen or self._path(size, entries), None
+            change = self.kernels.apply(
+                self.device, self.state, part.keys, part.deletes, part.weights, path=path, control=control
+            )
         self._learn(change, size, entries)
         return self._count(change)
 
@@ -191,10 +215,8 @@ class Shard:
     # Inside
 
     def _path(self, updates: int, entries: int) -> Path:
-        if self._strategy != "auto":
-            return self._strategy
-        if certainly_in_place(updates, entries):
-            return "in place"
+        if (known := self._known_path(updates, entries)) is not None:
+            return known
         if (entries or updates >= _LARGE) and not self._model.calibrated:
             with suppress(MemoryError):  # there may still be enough for the batch itself
                 self._model.calibrate(self._trial)

@@ -228,8 +228,9 @@ class Shards:
         if shard.attempts:
             with uninterrupted():
                 begun = self._guarded(shard.attempt, part)
-                if isinstance(begun, Change):
-                    changes[number] = begun
+                change = begun if isinstance(begun, Change) else self._guarded(shard.apply_here, part, begun)
+                if change is not None:
+                    changes[number] = change
                     done(changes)
                     return changes
         elif (near := shard.nearby(part)) is not None:

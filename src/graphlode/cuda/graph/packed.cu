@@ -8,46 +8,23 @@
 // analytics on GPUs" (VLDB 2017), without their climbing level by level, which is packed_climb.
 #include "block.cuh"
 #include "grid.cuh"
+#include "packed_block_sort.cuh"
 #include "packed_input.cuh"
 #include "packed_write.cuh"
-
-constexpr unsigned most_small = 2048;
 
 // How far a batch is planned: a merge needs effects only, and the climb chooses windows by itself.
 constexpr int count_leaves = 1, choose_windows_too = 2;
 
-// Sorts pairs of key and place ascending: bitonic, by one block. `size` is a power of two.
-__device__ __forceinline__ void sort_block(word* keys, unsigned short* places, unsigned size) {
-  for (unsigned length = 2; length <= size; length <<= 1) {
-    for (unsigned distance = length >> 1; distance > 0; distance >>= 1) {
-      for (unsigned pair = threadIdx.x; pair < size / 2; pair += blockDim.x) {
-        const unsigned low = 2 * pair - (pair & (distance - 1)), high = low | distance;
-        const word a = keys[low] << 1, b = keys[high] << 1;  // the delete bit does not count
-        const bool descends = a > b || (a == b && places[low] > places[high]);
-        if (descends == ((low & length) == 0)) {
-          const word key = keys[low];
-          keys[low] = keys[high];
-          keys[high] = key;
-          const unsigned short place = places[low];
-          places[low] = places[high];
-          places[high] = place;
-        }
-      }
-      __syncthreads();
-    }
-  }
-}
-
-// A batch of at most most_small updates, unsorted, by one block of whole warps: sorted, located and planned.
+// A batch of at most block_tile updates, unsorted, by one block of whole warps: sorted, located and planned.
 extern "C" __global__ void __launch_bounds__(1024)
     packed_plan_small(const packed_store* store_at, const packed_batch* batch_at, const void* tails, const void* heads,
                       const unsigned char* deletes, const double* weights, unsigned how, unsigned n, unsigned epoch,
-                      int step) {
+                      unsigned neighbor_bits, int step) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
   const packed_input input{tails, heads, deletes, weights, how};
-  __shared__ word keys[most_small];
-  __shared__ unsigned short places[most_small];
+  __shared__ word keys[block_tile];
+  __shared__ unsigned short places[block_tile];
   __shared__ word sums[32];
   unsigned size = 64;
   while (size < n) size <<= 1;
@@ -55,10 +32,13 @@ extern "C" __global__ void __launch_bounds__(1024)
   __syncthreads();
   for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
     keys[i] = i < n ? read_update(input, store.num_rows, i, batch.info) : no_key;
-    places[i] = static_cast<unsigned short>(i);
   }
   __syncthreads();
-  sort_block(keys, places, size);
+  if (batch.info->bad_row) {
+    if (step < count_leaves && threadIdx.x == 0) *batch.told = *batch.info;
+    return;
+  }
+  sort_block(keys, places, size, packed_form{neighbor_bits}, store.num_rows);
   word carried = 0;
   for (unsigned first = 0; first < n; first += blockDim.x) {
     const unsigned t = first + threadIdx.x;
@@ -66,19 +46,21 @@ extern "C" __global__ void __launch_bounds__(1024)
     if (t < n) {
       const bool last = t + 1 == n || (keys[t] ^ keys[t + 1]) << 1 != 0;
       const double weight = store.weighted ? input.weight_of_update(places[t]) : 1.0;
-      effect = locate_update(store, batch, t, keys[t], last, input.has_weights(), weight);
+      const found_slot found = find_slot(store, keys[t] & ~delete_bit);
+      effect = note_update(store, batch, t, keys[t], found, last, input.has_weights(), weight);
     }
     const word scanned = block_scan(effect, sums, total);
     if (t < n) batch.effects[t] = carried + scanned;
     carried += total;
   }
-  if (threadIdx.x < most_small / effect_tile) batch.tile_effects[threadIdx.x] = 0;
+  if (threadIdx.x < block_tile / effect_tile) batch.tile_effects[threadIdx.x] = 0;
   if (threadIdx.x == 0) {
     batch.info->inserted = static_cast<unsigned>(carried);
     batch.info->deleted = static_cast<unsigned>(carried >> 32);
   }
   __syncthreads();
-  if (step < count_leaves || batch.info->bad_row) return;
+  if (step < count_leaves && threadIdx.x == 0) *batch.told = *batch.info;
+  if (step < count_leaves) return;
   for (unsigned first = threadIdx.x & ~31u; first < n; first += blockDim.x) plan_leaves(store, batch, n, first, epoch);
   __syncthreads();
   if (step < choose_windows_too) return;
@@ -89,24 +71,31 @@ extern "C" __global__ void __launch_bounds__(1024)
 }
 
 // A sorted batch: what every update does, and the running sums of that. A thread per update, blocks of effect_tile
-// threads; the last block to finish sums up the tiles. Weights are found by the `places` of the updates.
-extern "C" __global__ void __launch_bounds__(1024)
-    packed_locate(const packed_store* store_at, const packed_batch* batch_at, const word* sorted,
-                  const unsigned* places, const double* weights, unsigned how, unsigned n) {
+// threads; the last block to finish sums up the tiles, and with `tell` tells the host. Weights are found by the places
+// of the updates.
+extern "C" __global__ void __launch_bounds__(1024, 2)
+    packed_locate(const packed_store* store_at, const packed_batch* batch_at, const double* weights, unsigned how,
+                  unsigned n, unsigned neighbor_bits, int tell) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
+  const word* const sorted = batch.sorted;
   const packed_input input{sorted, sorted, nullptr, weights, how};
   __shared__ word sums[32];
   const unsigned tiles = (n + effect_tile - 1) / effect_tile;
+  if (batch.info->bad_row) {
+    if (tell && grid_thread_id() == 0) *batch.told = *batch.info;
+    return;
+  }
   word total;
   for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const unsigned t = tile * effect_tile + threadIdx.x;
+    const word packed = t < n ? sorted[t] : 0, own = packed_form{neighbor_bits}.unpack(packed);
+    const found_slot found = warp_find_slots(store, own & ~delete_bit, t < n);
     word effect = 0;
     if (t < n) {
-      const word own = sorted[t];
-      const bool last = t + 1 == n || (own ^ sorted[t + 1]) << 1 != 0;
-      const double weight = store.weighted && input.has_weights() ? input.weight_of_update(places[t]) : 1.0;
-      effect = locate_update(store, batch, t, own, last, input.has_weights(), weight);
+      const bool last = t + 1 == n || (packed ^ sorted[t + 1]) << 1 != 0;
+      const double weight = store.weighted && input.has_weights() ? input.weight_of_update(batch.places[t]) : 1.0;
+      effect = note_update(store, batch, t, own, found, last, input.has_weights(), weight);
     }
     effect = block_scan(effect, sums, total);
     if (t < n) batch.effects[t] = effect;
@@ -124,12 +113,13 @@ extern "C" __global__ void __launch_bounds__(1024)
   if (threadIdx.x == 0) {
     batch.info->inserted = static_cast<unsigned>(before);
     batch.info->deleted = static_cast<unsigned>(before >> 32);
+    if (tell) *batch.told = *batch.info;
   }
 }
 
 // Counts and tasks of the leaves: a thread per update.
-extern "C" __global__ void packed_plan_leaves(const packed_store* store_at, const packed_batch* batch_at, unsigned n,
-                                              unsigned epoch) {
+extern "C" __global__ void __launch_bounds__(256, 6)
+    packed_plan_leaves(const packed_store* store_at, const packed_batch* batch_at, unsigned n, unsigned epoch) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
   if (batch.info->bad_row) return;
@@ -175,7 +165,7 @@ extern "C" __global__ void packed_climb(const packed_store* store_at, const pack
 // Writes the plan: wide windows a block each, narrow windows and leaves a warp each. Leaves inside of windows or of
 // flagged pages are left out. With `at_once`, nothing is written if pages are flagged. Dynamic shared memory: a wide
 // window, or a narrow one per warp.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
     packed_write(const packed_store* store_at, const packed_batch* batch_at, unsigned n, unsigned epoch, int at_once) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;

@@ -17,16 +17,10 @@ from typing import Any
 import numpy as np
 
 from graphlode.control import Control
-from graphlode.cuda.compiler import KernelSource
-from graphlode.cuda.graph.packed_batch import (
-    EFFECT_TILE,
-    INFO,
-    Buffers,
-    named_info,
-    read_info,
-)
+from graphlode.cuda.graph.packed_batch import INFO, Buffers, named_info, read_info
 from graphlode.cuda.graph.packed_check import check
-from graphlode.cuda.graph.packed_input import ALL_GONE, MOST_SMALL, Given, take
+from graphlode.cuda.graph.packed_input import ALL_GONE, Given, take
+from graphlode.cuda.graph.packed_launch import EFFECTS, LEAVES, SOURCE, WINDOWS, launches
 from graphlode.cuda.graph.packed_pages import (
     MergeRoom,
     PagePlan,
@@ -35,7 +29,6 @@ from graphlode.cuda.graph.packed_pages import (
     room_for_merge,
     write_pages,
 )
-from graphlode.cuda.graph.packed_quick import WARPS, attempt_small, write_bytes
 from graphlode.cuda.graph.packed_read import (
     contains,
     csr,
@@ -46,7 +39,7 @@ from graphlode.cuda.graph.packed_read import (
     rows_in,
     statistics,
 )
-from graphlode.cuda.graph.packed_sort import MOST_UPDATES, sort_updates
+from graphlode.cuda.graph.packed_sort import MOST_UPDATES
 from graphlode.cuda.graph.packed_state import State, create, fork, resize
 from graphlode.cuda.interface import KernelDevice, launch_shape
 from graphlode.errors import InputError, StateError
@@ -81,17 +74,7 @@ TAKES_PAIRS = True
 READS_ON_WORKER = True
 """A batch may move the arrays that all versions share; it does so on the worker, and readers take turns with it there."""
 
-SOURCE = KernelSource(
-    "graph/packed",
-    (
-        *("packed_plan_small", "packed_locate", "packed_plan_leaves", "packed_plan_pages"),
-        *("packed_climb", "packed_write"),
-    ),
-)
-
-# How far packed.cu plans a batch.
-_EFFECTS, _LEAVES, _WINDOWS = 0, 1, 2
-_STEPS = {"merge": _EFFECTS, "rebuild": _EFFECTS, "climb": _LEAVES, "in place": _WINDOWS}
+_STEPS = {"merge": EFFECTS, "rebuild": EFFECTS, "climb": LEAVES, "in place": WINDOWS}
 
 
 @dataclass(slots=True)
@@ -147,19 +130,30 @@ def attempt(device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes
 
     None if something must be tidied up first. Runs on any thread while no other batch does.
     """
-    if not batch.size or not state.is_undisturbed:
+    count = batch.size
+    if not count or not state.is_undisturbed:
         return None
-    if batch.size <= MOST_SMALL and state.workspace.has_room(batch.size, state.pages.size):
-        found = attempt_small(device, state, state.load(SOURCE), batch, deletes, weights)
-        if isinstance(found, Change):
-            return found
-        given, words, seconds = found
-        kept = state.workspace.kept
-        assert kept is not None
-        return _checked(Plan(state, state.epoch, given, kept, named_info(words), None, "in place", seconds))
-    with device.current():
-        plan = _plan(device, state, batch, deletes, weights, "in place", Control(), at_once=True)
-        return commit(device, plan) if plan.written else plan
+    if not state.workspace.has_room(count, state.pages.size):
+        with device.current():
+            plan = _plan(device, state, batch, deletes, weights, "in place", Control(), at_once=True)
+            return commit(device, plan) if plan.written else plan
+    begun = perf_counter()
+    buffers, staging = state.workspace.kept, state.workspace.staging(device)
+    assert buffers is not None
+    given = take(device, staging, batch, deletes, weights if state.pool.weighted else None)
+    state.begin_plan()
+    ready = state.launches or launches(device, state)
+    ready.run(state, buffers, given, WINDOWS, write=True, wait=True)
+    told: list[int] = staging.told.tolist()
+    bad_row, inserted, deleted, changed, leaves, _, narrow, wide, flagged, window_leaves, self_loops, *_ = told
+    if bad_row or flagged:
+        plan = Plan(state, state.epoch, given, buffers, named_info(told), None, "in place", perf_counter() - begun)
+        return _checked(plan)
+    state.num_entries += inserted - deleted
+    state.end_plan()
+    slots = LEAF_SLOTS * (leaves + window_leaves)
+    seconds = perf_counter() - begun
+    return Change(inserted, deleted, changed, "in place", slots, narrow + wide, seconds, self_loops)
 
 
 def finish(device: KernelDevice, plan: Plan, *, control: Control) -> Change:
@@ -200,17 +194,22 @@ def _plan(
     given = take(device, staging, batch, deletes, weights if weighted else None)
     if not count:
         return Plan(state, state.epoch, given, buffers, dict.fromkeys(INFO, 0), None, path, perf_counter() - begun)
-    _launch_plan(device, state, given, buffers, path)
-    room = None
-    if path == "merge":  # while the device works
-        room = room_for_merge(device, state, state.num_entries + (0 if given.how & ALL_GONE else count))
+    ready, room, written = launches(device, state), None, False
     if at_once and path == "in place":
-        _launch_write(device, state, given.count, buffers, at_once=True)
-        device.synchronize()
+        ready.run(state, buffers, given, WINDOWS, write=True, wait=True)
         info = named_info(staging.told.tolist())
         written = not info["num_flagged"]
+    elif path == "merge":
+        ready.run(state, buffers, given, EFFECTS)
+        # While the device works.
+        room = room_for_merge(device, state, state.num_entries + (0 if given.how & ALL_GONE else count))
+        device.synchronize()
+        info = named_info(staging.told.tolist())
     else:
-        info, written = read_info(device, buffers), False
+        ready.run(state, buffers, given, _STEPS[path])
+        if path == "climb":
+            _climb(device, state, buffers, count)
+        info = read_info(device, buffers)
     seconds = perf_counter() - begun
     return _checked(Plan(state, state.epoch, given, buffers, info, None, path, seconds, written, room))
 
@@ -235,7 +234,7 @@ def _with_pages(device: KernelDevice, plan: Plan, control: Control) -> Plan:
     elif plan.room is not None:
         state.give_back_reserved(0)
     elif info["num_flagged"]:
-        plan.pages = plan_pages(device, state, plan.buffers, info["num_flagged"])
+        plan.pages = plan_pages(device, state, plan.buffers, info)
     state.described()  # memory may have moved; commit must not need any
     control.advance(plan.given.count)
     plan.seconds += perf_counter() - begun
@@ -253,11 +252,11 @@ def commit(device: KernelDevice, plan: Plan) -> Change:
         raise StateError(_OUT_OF_DATE)
     if not plan.written:
         if info["num_leaves"]:
-            _launch_write(device, state, plan.given.count, plan.buffers)
+            launches(device, state).write(state, plan.buffers, plan.given)
         if plan.pages is not None:
             num_fresh = plan.pages.num_fresh
-            write_pages(device, state, plan.buffers, plan.given.count, plan.pages)
-            state.replace_pages(plan.pages.directory, plan.pages.replaced)
+            replaced = write_pages(device, state, plan.buffers, plan.given.count, plan.pages)
+            state.replace_pages(plan.pages.directory, replaced)
         device.synchronize()
     state.num_entries += info["inserted"] - info["deleted"]
     state.end_plan()
@@ -273,45 +272,14 @@ def commit(device: KernelDevice, plan: Plan) -> Change:
     )
 
 
-def _launch_plan(device: KernelDevice, state: State, given: Given, buffers: Buffers, path: Path) -> None:
-    """Plan a batch as far as its path needs."""
-    kernels = state.load(SOURCE)
-    store, batch, count, epoch = state.described(), buffers.described, np.uint32(given.count), np.uint32(state.epoch)
-    if given.count <= MOST_SMALL:
-        source = (given.tails, given.heads, given.deletes, given.weights, np.uint32(given.how), count)
-        threads = max(128, min(1024, 1 << (given.count - 1).bit_length()))
-        kernels.launch("packed_plan_small", 1, threads, (store, batch, *source, epoch, np.int32(_STEPS[path])))
-    else:
-        keys, places = sort_updates(device, state, buffers, given)
-        shape = launch_shape(
-            device, given.count, threads=EFFECT_TILE, per_block=EFFECT_TILE, blocks_per_multiprocessor=2
-        )
-        located = (store, batch, keys, places, given.weights, np.uint32(given.how), count)
-        buffers.launch(kernels, "packed_locate", shape, located, (0, 4, 5, 6))
-        if path != "merge":
-            planned = (store, batch, count, epoch)
-            buffers.launch(kernels, "packed_plan_leaves", launch_shape(device, given.count), planned, (0, 2, 3))
-    if path == "climb":
-        _climb(device, kernels, state, buffers, given.count)
-    if path == "climb" or (path == "in place" and given.count > MOST_SMALL):
-        shape = launch_shape(device, 32 * min(given.count, state.pages.size))
-        buffers.launch(kernels, "packed_plan_pages", shape, (store, batch), (0,))
-
-
-def _climb(device: KernelDevice, kernels: Any, state: State, buffers: Buffers, count: int) -> None:
-    """Count windows level by level, with a look at the device after each, as long as a leaf must go on."""
+def _climb(device: KernelDevice, state: State, buffers: Buffers, count: int) -> None:
+    """Count windows level by level, with a look at the device after each, as long as a leaf must go on; then plan."""
+    kernels, store, batch = state.load(SOURCE), state.described(), buffers.described
     grid, block = launch_shape(device, PAGE_LEAVES * min(count, state.pages.size))
     for level in range(1, LEVELS):
         climbing = device.zeros(1, np.uint32)
-        kernels.launch("packed_climb", grid, block, (state.described(), buffers.described, np.uint32(level), climbing))
+        kernels.launch("packed_climb", grid, block, (store, batch, np.uint32(level), climbing))
         if not int(device.get(climbing)[0]):
-            return
-
-
-def _launch_write(device: KernelDevice, state: State, count: int, buffers: Buffers, *, at_once: bool = False) -> None:
-    """Write what stays in its pages. Blocks for the case that every update has a leaf of its own."""
-    shared_bytes = write_bytes(weighted=state.pool.weighted)
-    shape = launch_shape(device, count, threads=32 * WARPS, per_block=WARPS, blocks_per_multiprocessor=6)
-    arguments = (state.described(), buffers.described, np.uint32(count), np.uint32(state.epoch), np.int32(at_once))
-    kernels = state.load(SOURCE)
-    buffers.launch(kernels, "packed_write", shape, arguments, (0, 2, 3, 4), shared_bytes=shared_bytes)
+            break
+    grid, block = launch_shape(device, 32 * min(count, state.pages.size))
+    kernels.launch("packed_plan_pages", grid, block, (store, batch))

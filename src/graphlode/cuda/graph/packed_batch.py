@@ -6,6 +6,7 @@ include/packed_store.cuh for what they hold.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from graphlode.cuda.graph.packed_groups import RECORD_WORDS
 from graphlode.cuda.graph.packed_input import INFO_WORDS, MOST_SMALL, Staging
 from graphlode.cuda.graph.packed_pool import address
 from graphlode.cuda.graph.packed_sort import space_words
-from graphlode.cuda.interface import KernelDevice, KernelModule, PreparedLaunch
+from graphlode.cuda.interface import KernelDevice
 from graphlode.packed import LEAF_SLOTS
 from graphlode.types import Int64Array
 
@@ -24,12 +25,14 @@ EFFECT_TILE = 1024  # as in packed_store.cuh
 INFO = (
     *("bad_row", "inserted", "deleted", "changed", "num_leaves", "num_suspects"),
     *("num_narrow", "num_wide", "num_flagged", "window_leaves", "self_loops"),
+    *("tickets", "any_crowded", "num_fresh", "num_replaced", "needs_host"),
 )
 
 # Fields of packed_batch in packed_store.cuh, before the information: bytes per update.
 _FIELDS = {
     **{"keys": 8, "weights": 8, "effects": 8, "tile_effects": 8, "leaves": 4, "kinds": 1},
     **{"tasks": 16, "suspects": 4, "narrow": 8, "wide": 8, "flagged": 4 * RECORD_WORDS},
+    **{"sorted": 8, "places": 4, "space": 0},
 }
 # Of these there are never more than so many for each page.
 _BY_PAGE = {"suspects": 1, "wide": 8, "flagged": 1}
@@ -38,79 +41,53 @@ _KEPT = 1 << 14  # updates: buffers for more are let go after the batch, unless 
 _SMALL_PART = 100
 
 
+@lru_cache
+def _layout(capacity: int, pages: int, weighted: bool, planned: bool) -> tuple[dict[str, int], int]:
+    """Where each field begins, in bytes, behind the information, and the words of all together."""
+    sizes = {name: width * capacity for name, width in _FIELDS.items()}
+    sizes["tile_effects"] = 8 * (capacity // EFFECT_TILE + 2)
+    for name, per_page in _BY_PAGE.items():
+        sizes[name] = _FIELDS[name] * min(capacity, per_page * pages)
+    if not weighted:
+        sizes["weights"] = sizes["places"] = 0
+    if not planned:
+        sizes |= dict.fromkeys(_ONLY_PLANNED, 0)
+    if capacity > MOST_SMALL:
+        sizes["space"] = 4 * space_words(capacity)
+        sizes["narrow"] = 0  # chosen when nobody needs what was sorted any more
+    else:
+        sizes["sorted"] = sizes["places"] = 0
+    starts, end = {}, 4 * INFO_WORDS
+    for name, size in sizes.items():
+        end = -(-end // 256) * 256
+        starts[name] = end
+        end += size
+    if capacity > MOST_SMALL:
+        starts["narrow"] = starts["sorted"]
+    return starts, -(-end // 8)
+
+
 class Buffers:
     """Room for so many updates, in one piece; `described` is the struct packed_batch."""
 
     def __init__(
         self, device: KernelDevice, staging: Staging, capacity: int, *, pages: int, weighted: bool, planned: bool
     ) -> None:
-        self.capacity, self.pages, self.weighted = capacity, pages, weighted
-        self.lasting = False  # kept for further batches
-        self._prepared: dict[tuple[str, int], PreparedLaunch] = {}
-        sizes = {name: width * capacity for name, width in _FIELDS.items()}
-        sizes["tile_effects"] = 8 * (capacity // EFFECT_TILE + 2)
-        for name, per_page in _BY_PAGE.items():
-            sizes[name] = _FIELDS[name] * min(capacity, per_page * pages)
-        if not weighted:
-            sizes["weights"] = 0
-        if not planned:
-            sizes |= dict.fromkeys(_ONLY_PLANNED, 0)
-        # Beside the struct: where larger batches are sorted.
-        if capacity > MOST_SMALL:
-            sizes |= {"sorted": 8 * capacity, "places": 4 * capacity * weighted, "space": 4 * space_words(capacity)}
-            sizes["narrow"] = 0  # chosen when nobody needs what was sorted any more
-        starts, end = [], 4 * INFO_WORDS
-        for size in sizes.values():
-            end = -(-end // 256) * 256
-            starts.append(end)
-            end += size
-        self._memory = device.empty(-(-end // 8), np.uint64)
-        self._starts = dict(zip(sizes, starts, strict=True))
-        if capacity > MOST_SMALL:
-            self._starts["narrow"] = self._starts["sorted"]
+        self.capacity, self.pages = capacity, pages
+        self._starts, words = _layout(capacity, pages, weighted, planned)
+        self._memory = device.empty(words, np.uint64)
         base = address(self._memory)
+        fields = [base + start for start in self._starts.values()]
         told = address(staging.on_device["told"])
-        fields = [base + self._starts[name] for name in _FIELDS]
         self.described = device.asarray(np.array([*fields, base, told], np.uint64))
-        # Made once: on a GPU, making a view takes as long as a launch.
-        self.info = self._memory[: INFO_WORDS // 2].view(np.uint32)
-        self.views = {}
-        if capacity > MOST_SMALL:
-            self.views = {name: self.view(name, np.uint64, capacity) for name in ("effects", "sorted")}
-            self.views["leaves"] = self.view("leaves", np.uint32, capacity)
-            self.views["places"] = self.view("places", np.uint32, capacity) if weighted else self.views["leaves"]
-            self.views["space"] = self.view("space", np.uint32, space_words(capacity))
 
     @property
     def nbytes(self) -> int:
         return int(self._memory.nbytes)
 
-    def launch(
-        self,
-        kernels: KernelModule,
-        entry: str,
-        shape: tuple[int, int],
-        args: tuple[Any, ...],
-        changing: tuple[int, ...],
-        *,
-        shared_bytes: int = 0,
-        number: int = 0,
-    ) -> None:
-        """Start a kernel whose arguments are the same for all batches in these buffers, but for those that change.
-
-        `number` tells launches of the same kernel apart.
-        """
-        if not self.lasting:
-            kernels.launch(entry, *shape, args, shared_bytes)
-            return
-        prepared = self._prepared.get((entry, number))
-        if prepared is None:
-            # Arrays that change belong to others: they must not be kept.
-            held = [
-                self.described if i in changing and not isinstance(a, np.generic) else a for i, a in enumerate(args)
-            ]
-            prepared = self._prepared[entry, number] = kernels.prepare(entry, held, changing)
-        prepared.launch(*shape, *(args[i] for i in changing), shared_bytes=shared_bytes)
+    @property
+    def info(self) -> Any:
+        return self._memory[: INFO_WORDS // 2].view(np.uint32)
 
     def view(self, name: str, dtype: Any, count: int) -> Any:
         first = self._starts[name] // 8
@@ -148,7 +125,6 @@ class Workspace:
             self.kept = None
             more_pages = pages + pages // 4 + 64
             self.kept = Buffers(device, staging, room, pages=more_pages, weighted=weighted, planned=True)
-            self.kept.lasting = True
         assert self.kept is not None
         return self.kept
 
@@ -163,7 +139,7 @@ def read_info(device: KernelDevice, buffers: Buffers) -> dict[str, int]:
 
 
 def named_info(words: list[int]) -> dict[str, int]:
-    return dict(zip(INFO, words, strict=False))
+    return dict(zip(INFO, words, strict=True))
 
 
 def read_flagged(device: KernelDevice, buffers: Buffers, count: int) -> Int64Array:

@@ -20,6 +20,7 @@ from graphlode.types import AnyArray, Int64Array
 
 MOST_ENTRIES = int(upper_bound(LEVELS - 1) * PAGE_SLOTS)
 LEAST_ENTRIES = int(lower_bound(LEVELS - 1) * PAGE_SLOTS)
+_FILLED = int(FILL * PAGE_SLOTS)
 
 GROUP_PAGES = 8
 RECORD_WORDS = 2 * GROUP_PAGES  # of a flagged page: its position, and the entries of the pages of its group
@@ -30,11 +31,7 @@ JOB_WORDS, FRESH_WORDS = 7, 6
 
 def fresh_pages_for(entries: int) -> int:
     """How many pages hold so many entries at the density of pages that are written anew, none of them too empty."""
-    return int(_fresh_pages_for(np.array([entries]))[0])
-
-
-def _fresh_pages_for(entries: Int64Array) -> Int64Array:
-    return np.where(entries <= MOST_ENTRIES, 1, -(-entries // int(FILL * PAGE_SLOTS)))
+    return 1 if entries <= MOST_ENTRIES else -(-entries // _FILLED)
 
 
 class Groups:
@@ -45,7 +42,7 @@ class Groups:
         self.lengths = ends - begins
         self.starts = self.lengths.cumsum() - self.lengths  # of each range among the pages of all
         self.entries: Int64Array = np.add.reduceat(totals, self.starts)
-        self.num_fresh = _fresh_pages_for(self.entries)
+        self.num_fresh = np.where(self.entries <= MOST_ENTRIES, 1, -(-self.entries // _FILLED))
 
     @property
     def sources(self) -> Int64Array:

@@ -16,7 +16,7 @@ from graphlode.cuda.interface import KernelDevice
 from graphlode.packed import Pairs
 from graphlode.types import AnyArray, FloatArray
 
-MOST_SMALL = 2048  # as in packed.cu
+MOST_SMALL = 2048  # as in packed_block_sort.cuh
 INFO_WORDS = 16  # room for packed_info of packed_store.cuh
 
 # How a batch is given, as in packed_input.cuh.
@@ -74,9 +74,12 @@ class Staging:
         self._deletes = own["deletes"].view(np.bool_)
         self._weights = own["weights"].view(np.float64)
 
-    def is_there(self, device: KernelDevice, array: Any) -> bool:
-        """Whether an array without gaps needs no way to the device."""
-        return type(array) is device.xp.ndarray and (self._number is None or array.data.device_id == self._number)
+    def are_there(self, device: KernelDevice, first: Any, second: Any) -> bool:
+        """Whether two arrays without gaps need no way to the device."""
+        if type(first) is not device.xp.ndarray or type(second) is not device.xp.ndarray:
+            return False
+        number = self._number
+        return number is None or (first.data.device_id == number and second.data.device_id == number)
 
     def take_pairs(self, pairs: Pairs, deletes: Any, weights: Any) -> Given:
         """A copy of a small batch of the host."""
@@ -107,7 +110,8 @@ class Staging:
 def take(device: KernelDevice, staging: Staging, batch: Any, deletes: Any, weights: Any) -> Given:
     """A batch of keys, or of pairs, that lies on the host or on the device."""
     if isinstance(batch, Pairs):
-        _wait_for_maker(device, batch)
+        if batch.stream is not None:
+            _wait_for_maker(device, batch.stream)
         if batch.size <= MOST_SMALL and not batch.resident:
             return staging.take_pairs(batch, deletes, weights)
         return _pairs_on_device(device, staging, batch, deletes, weights)
@@ -123,7 +127,7 @@ def take(device: KernelDevice, staging: Staging, batch: Any, deletes: Any, weigh
 
 def _pairs_on_device(device: KernelDevice, staging: Staging, pairs: Pairs, deletes: Any, weights: Any) -> Given:
     tails, heads = pairs.rows, pairs.neighbors
-    if not (staging.is_there(device, tails) and staging.is_there(device, heads)):
+    if not staging.are_there(device, tails, heads):
         tails, heads = device.asarray(tails), device.asarray(heads)
     how = PAIRS | (LONG if tails.dtype.itemsize == 8 else 0) | (BOTH if pairs.both else 0)
     gone, values = staging.on_device["deletes"], staging.on_device["weights"]
@@ -136,7 +140,7 @@ def _pairs_on_device(device: KernelDevice, staging: Staging, pairs: Pairs, delet
     return Given(tails, heads, gone, values, how, pairs.size, pairs.bits)
 
 
-def _wait_for_maker(device: KernelDevice, pairs: Pairs) -> None:
+def _wait_for_maker(device: KernelDevice, stream: int) -> None:
     """Arrays that lie on the device may still be written in the stream of whoever made them."""
-    if pairs.stream is not None and device.xp is not np:
-        device.xp.cuda.runtime.streamSynchronize(pairs.stream)
+    if device.xp is not np:
+        device.xp.cuda.runtime.streamSynchronize(stream)

@@ -6,46 +6,8 @@
 // groups and the fresh pages (packed_groups.py) and makes the new directory, whose separators and rows follow last.
 #include "block.cuh"
 #include "grid.cuh"
-#include "packed_write.cuh"
-
-// 64-bit words only, in the order that packed_groups.py knows.
-struct page_job {
-  long long page;
-  long long applies;  // 0: its updates are written; 1: not yet; 2: not yet, and the base does not know of them either
-  long long first_fresh, num_fresh;
-  word base;     // the rank of its first entry in the group
-  word total;    // the entries of the group, after the batch
-  word effects;  // of the updates before the page's own
-};
-constexpr long long applies_from_the_start = 2;
-struct fresh_page {
-  long long page;
-  long long index, num_fresh;  // in its group
-  word total;
-  long long origin;     // the first old page of the group
-  long long successor;  // the next page of the directory, or -1
-};
-
-// Where the entries of a group go: evenly over its pages, then evenly over the leaves of each.
-struct group_target {
-  const packed_store& store;
-  const fresh_page* fresh;
-  even_spread pages;
-  __device__ __forceinline__ group_target(const packed_store& store_, const page_job& job, const fresh_page* all)
-      : store(store_), fresh(all + job.first_fresh), pages(job.total, static_cast<word>(job.num_fresh)) {}
-  __device__ __forceinline__ void put(word rank, word key, double weight) const {
-    const word index = pages.leaf_of(rank);
-    const even_spread leaves(pages.count_of(index), page_leaves);
-    const unsigned within = static_cast<unsigned>(rank - pages.start_of(index));
-    const unsigned leaf = static_cast<unsigned>(leaves.leaf_of(within));
-    const unsigned slot = within - static_cast<unsigned>(leaves.start_of(leaf));
-    const unsigned page = static_cast<unsigned>(fresh[index].page);
-    word* const target = page_keys(store, page) + leaf * leaf_slots + slot;
-    *target = key;
-    if (store.weighted) *weight_of(target) = weight;
-    if (slot == 0 && (index != 0 || leaf != 0)) store.separators[page * page_leaves + leaf] = key;
-  }
-};
+#include "packed_regroup.cuh"
+#include "packed_spread.cuh"
 
 // The jobs and the fresh pages of a full merge, in the order of the directory, by blocks of 1,024 threads. The first
 // one adds up the entries before each page, several pages a thread so that their totals are on the way together; the
@@ -90,80 +52,41 @@ extern "C" __global__ void __launch_bounds__(1024)
   }
 }
 
-// Old entries into fresh pages: a block per job. Where the updates of each leaf begin is looked up first, so that an
-// entry has to be compared with those of its leaf only.
-extern "C" __global__ void __launch_bounds__(256)
-    packed_spread_old(const packed_store* store_at, const packed_batch* batch_at, unsigned n, page_job* jobs,
-                      unsigned num_jobs, const fresh_page* fresh) {
+// The groups of flagged pages, as packed_groups.py forms them: their jobs, their fresh pages, which have these numbers,
+// and the directory afterwards, behind which the replaced pages are listed. One block, a thread per group.
+extern "C" __global__ void __launch_bounds__(1024)
+    packed_regroup(const packed_store* store_at, const unsigned* numbers, unsigned num_fresh, unsigned epoch,
+                   unsigned* new_pages, unsigned num_new_pages, page_job* jobs, fresh_page* fresh) {
   const packed_store store = *store_at;
-  const packed_batch batch = *batch_at;
-  __shared__ unsigned starts[page_leaves + 1], begins[page_leaves + 1];
-  __shared__ word effects[page_leaves];  // of the batch's updates before each leaf
-  for (unsigned i = blockIdx.x; i < num_jobs; i += gridDim.x) {
-    page_job job = jobs[i];
-    const unsigned page = static_cast<unsigned>(job.page), first = page * page_leaves;
-    if (warp_id() == 0) scan_counts(store.counts + first, page_leaves, starts);
-    if (warp_id() == 1 && job.applies) {
-      const unsigned begin = warp_first_not_below(batch.keys, 0u, n, store.separators[first]);
-      if (lane_id() == 0) begins[0] = begin;
+  constexpr unsigned bits = 21;  // of each of three running sums in a word
+  constexpr word one = (1ull << bits) - 1;
+  __shared__ word sums[32];
+  const unsigned groups = max(1u, static_cast<unsigned>(store.num_pages) / group_pages);
+  word carried = 0;
+  for (unsigned first = 0; first < groups; first += blockDim.x) {
+    const unsigned group = first + threadIdx.x;
+    const seen_group seen(store, min(group, groups - 1), epoch);
+    word own = 0, all;
+    if (group < groups) {
+      own = seen.new_length() | static_cast<word>(seen.num_fresh()) << bits |
+            static_cast<word>(seen.num_jobs()) << (2 * bits);
     }
-    if (warp_id() == 2 && job.applies) {
-      const word end_key = end_of_window(store, page, page_leaves);
-      const unsigned end = end_key == no_key ? n : warp_first_not_below(batch.keys, 0u, n, end_key);
-      if (lane_id() == 0) begins[page_leaves] = end;
-    }
-    if (!job.applies && threadIdx.x == 0) begins[0] = begins[page_leaves] = 0;
-    __syncthreads();
-    const unsigned begin = begins[0], end = begins[page_leaves];
-    job.effects = effects_before(batch, begin);
-    if (job.applies == applies_from_the_start) job.base += static_cast<word>(growth(job.effects));
-    if (threadIdx.x < page_leaves) {
-      const unsigned leaf = threadIdx.x;
-      const unsigned own = leaf == 0 ? begin : first_not_below(batch.keys, begin, end, store.separators[first + leaf]);
-      begins[leaf] = own;
-      effects[leaf] = effects_before(batch, own);
-      store.starts[first + leaf] = static_cast<unsigned short>(starts[leaf]);
-    }
-    if (threadIdx.x == 0) {
-      store.jobs[page] = i;
-      jobs[i] = job;
-    }
-    __syncthreads();
-    const group_target target(store, job, fresh);
-    word* const from = page_keys(store, page);
-    for (unsigned slot = threadIdx.x; slot < page_slots; slot += blockDim.x) {
-      const unsigned leaf = slot / leaf_slots, place = starts[leaf] + slot % leaf_slots;
-      if (place >= starts[leaf + 1]) continue;
-      const word key = from[slot];
-      double weight = store.weighted ? *weight_of(from + slot) : 0.0;
-      const word before = static_cast<word>(growth(effects[leaf] - job.effects));
-      const survivor entry =
-          apply_updates(batch, begins[leaf], begins[leaf + 1], effects[leaf], place + before, key, weight);
-      if (entry.stays) target.put(job.base + entry.rank, key, weight);
-    }
-    __syncthreads();  // the next job overwrites what is shared
+    const word before = carried + block_scan(own, sums, all) - own;
+    const regroup_places at{static_cast<unsigned>(before & one), static_cast<unsigned>(before >> bits & one),
+                            static_cast<unsigned>(before >> (2 * bits))};
+    if (group < groups) write_group(store, seen, at, numbers, new_pages, new_pages + num_new_pages, jobs, fresh);
+    carried += all;
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < num_fresh; i += blockDim.x) {
+    const long long next = fresh[i].successor + 1;
+    fresh[i].successor = next < num_new_pages ? static_cast<long long>(new_pages[next]) : -1ll;
   }
 }
 
-// New entries into fresh pages, a thread per update; then the counts of the fresh pages [begin, end), a thread per
-// leaf. With `merging`, all updates are meant, else those of flagged pages that have a job in this launch.
-extern "C" __global__ void packed_spread_new(const packed_store* store_at, const packed_batch* batch_at, unsigned n,
-                                             unsigned epoch, int merging, const page_job* jobs, unsigned num_jobs,
-                                             const fresh_page* fresh, unsigned begin, unsigned end) {
-  const packed_store store = *store_at;
-  const packed_batch batch = *batch_at;
-  for (long long i = grid_thread_id(); i < n; i += grid_threads()) {
-    const unsigned t = static_cast<unsigned>(i), leaf = batch.leaves[t], page = leaf / page_leaves;
-    if (kind_of(batch, t) != update_insert) continue;
-    if (!merging && (store.marks[page] != epoch || store.levels[leaf] <= page_level)) continue;
-    const unsigned index = store.jobs[page];  // of an earlier launch, unless the job there is the page's
-    if (index >= num_jobs || jobs[index].page != page) continue;
-    const page_job job = jobs[index];
-    const word key = batch.keys[t];
-    const long long within = store.starts[leaf] + slot_of(batch, t) + growth(effects_before(batch, t) - job.effects);
-    const group_target target(store, job, fresh);
-    target.put(job.base + static_cast<word>(within), key, store.weighted ? batch.weights[t] : 0.0);
-  }
+// What is known of the fresh pages [begin, end) before their entries are there: a thread per leaf.
+__device__ __forceinline__ void count_fresh(const packed_store& store, const fresh_page* fresh, unsigned begin,
+                                            unsigned end) {
   const long long last = static_cast<long long>(end) * page_leaves;
   for (long long i = static_cast<long long>(begin) * page_leaves + grid_thread_id(); i < last; i += grid_threads()) {
     const fresh_page page = fresh[i / page_leaves];
@@ -179,6 +102,132 @@ extern "C" __global__ void packed_spread_new(const packed_store* store_at, const
     } else if (count == 0) {
       store.separators[leaf] = no_key;  // only where a single page is nearly empty
     }
+  }
+}
+
+constexpr unsigned short crowded_leaf = 0x8000;  // beside the start of a leaf in its page
+
+constexpr unsigned spread_warps = 8, leaves_per_warp = page_leaves / spread_warps, leaves_at_a_time = 4;
+
+// The slots of the next leaves of a warp, whether they are taken or not: on their way before they are needed.
+struct coming_leaves {
+  word keys[leaves_at_a_time];
+  __device__ __forceinline__ void fetch(const word* from, unsigned leaf) {
+#pragma unroll
+    for (unsigned i = 0; i < leaves_at_a_time; ++i) keys[i] = from[(leaf + i) * leaf_slots];
+  }
+  __device__ __forceinline__ word operator[](unsigned i) const {  // a loop over i need not be unrolled
+    word found = keys[0];
+#pragma unroll
+    for (unsigned j = 1; j < leaves_at_a_time; ++j) found = i == j ? keys[j] : found;
+    return found;
+  }
+};
+
+// Entries into fresh pages, old and new ones: a block per job, 16 leaves per warp, one after the other. The updates of
+// the page, and where those of each leaf begin, are found first. What is crowded is left to packed_spread_new. Also
+// counts the fresh pages [begin, end).
+extern "C" __global__ void __launch_bounds__(32 * spread_warps, 3)
+    packed_spread(const packed_store* store_at, const packed_batch* batch_at, unsigned n, page_job* jobs,
+                  unsigned num_jobs, const fresh_page* fresh, unsigned begin_fresh, unsigned end_fresh) {
+  const packed_store store = *store_at;
+  const packed_batch batch = *batch_at;
+  __shared__ word staged_keys[page_updates::most_staged];
+  __shared__ unsigned char staged_kinds[page_updates::most_staged];
+  __shared__ word effects[page_leaves];  // of the batch's updates before each leaf
+  __shared__ unsigned starts[page_leaves + 1], begins[page_leaves + 1], range[2];
+  __shared__ near_pages near;
+  count_fresh(store, fresh, begin_fresh, end_fresh);
+  for (unsigned i = blockIdx.x; i < num_jobs; i += gridDim.x) {
+    page_job job = jobs[i];
+    const unsigned page = static_cast<unsigned>(job.page), first = page * page_leaves, thread = threadIdx.x;
+    word* const from = page_keys(store, page) + lane_id();
+    const unsigned first_leaf = static_cast<unsigned>(warp_id()) * leaves_per_warp;
+    coming_leaves coming;
+    coming.fetch(from, first_leaf);
+    if (warp_id() == 0) scan_counts(store.counts + first, page_leaves, starts);
+    if (warp_id() == 1 && job.applies) {
+      const unsigned found = warp_first_not_below(batch.keys, 0u, n, store.separators[first]);
+      if (lane_id() == 0) range[0] = found;
+    }
+    if (warp_id() == 2 && job.applies) {
+      const word end_key = end_of_window(store, page, page_leaves);
+      const unsigned found = end_key == no_key ? n : warp_first_not_below(batch.keys, 0u, n, end_key);
+      if (lane_id() == 0) range[1] = found;
+    }
+    if (!job.applies && thread == 0) range[0] = range[1] = 0;
+    __syncthreads();
+    const unsigned begin = range[0], end = range[1];
+    job.effects = effects_before(batch, begin);
+    if (job.applies == applies_from_the_start) job.base += static_cast<word>(growth(job.effects));
+    const group_target target(store, job, fresh, &near);
+    if (warp_id() == 3 && job.total != 0) {
+      const word index = target.pages.leaf_of(min(job.base, job.total - 1)), own = index + static_cast<word>(lane_id());
+      if (lane_id() == 0) near.first = index;
+      if (lane_id() < static_cast<int>(near_pages::most) && own < target.num_pages) {
+        near.pages[lane_id()] = static_cast<unsigned>(target.fresh[own].page);
+        near.keys[lane_id()] = page_keys(store, near.pages[lane_id()]);
+      }
+    }
+    const page_updates updates = stage_updates(store, batch, page, begin, end, begins, staged_keys, staged_kinds);
+    if (thread < page_leaves) {
+      const bool crowded = begins[thread + 1] - begins[thread] > most_own_updates;
+      effects[thread] = effects_before(batch, begins[thread]);
+      store.starts[first + thread] = static_cast<unsigned short>(starts[thread] | (crowded ? crowded_leaf : 0u));
+    }
+    if (thread == 0) {
+      store.jobs[page] = i;
+      jobs[i] = job;
+    }
+    __syncthreads();
+    if (job.total != 0) {  // else nothing stays
+      const auto rank_of = [&](unsigned leaf) {
+        return job.base + starts[leaf] + static_cast<word>(growth(effects[leaf] - job.effects));
+      };
+      group_target::place at = target.place_of(rank_of(first_leaf));
+#pragma unroll 1
+      for (unsigned group = 0; group < leaves_per_warp; group += leaves_at_a_time) {
+        const coming_leaves here = coming;
+        if (group + leaves_at_a_time < leaves_per_warp) coming.fetch(from, first_leaf + group + leaves_at_a_time);
+#pragma unroll 1
+        for (unsigned k = 0; k < leaves_at_a_time; ++k) {
+          const unsigned leaf = first_leaf + group + k;
+          const spread_leaf own{starts[leaf + 1] - starts[leaf], begins[leaf], begins[leaf + 1], effects[leaf],
+                                rank_of(leaf)};
+          const bool there = static_cast<unsigned>(lane_id()) < own.count;
+          const word key = there ? here[k] : no_key;
+          const double weight = there && store.weighted ? *weight_of(from + leaf * leaf_slots) : 0.0;
+          if (own.end - own.begin <= most_met_updates) {
+            spread_with_few(batch, updates, target, own, key, weight, at);
+          } else {
+            spread_with_many(batch, target, own, key, weight, at);
+          }
+        }
+      }
+    }
+    __syncthreads();  // the next job overwrites what is shared
+  }
+}
+
+// New entries of crowded leaves into fresh pages, if there are any: a thread per update. With `merging`, all updates
+// are meant, else those of flagged pages that have a job in this launch.
+extern "C" __global__ void packed_spread_new(const packed_store* store_at, const packed_batch* batch_at, unsigned n,
+                                             unsigned epoch, int merging, const page_job* jobs, unsigned num_jobs,
+                                             const fresh_page* fresh) {
+  const packed_store store = *store_at;
+  const packed_batch batch = *batch_at;
+  if (!batch.info->any_crowded) return;
+  for (long long i = grid_thread_id(); i < n; i += grid_threads()) {
+    const unsigned t = static_cast<unsigned>(i), leaf = batch.leaves[t], page = leaf / page_leaves;
+    if (kind_of(batch, t) != update_insert) continue;
+    if (!merging && (store.marks[page] != epoch || store.levels[leaf] <= page_level)) continue;
+    const unsigned index = store.jobs[page];  // of an earlier launch, unless the job there is the page's
+    if (index >= num_jobs || jobs[index].page != page || !(store.starts[leaf] & crowded_leaf)) continue;
+    const page_job job = jobs[index];
+    const unsigned start = store.starts[leaf] & (crowded_leaf - 1u);
+    const long long within = start + slot_of(batch, t) + growth(effects_before(batch, t) - job.effects);
+    const group_target target(store, job, fresh, nullptr);
+    target.put(job.base + static_cast<word>(within), batch.keys[t], store.weighted ? batch.weights[t] : 0.0);
   }
 }
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum, auto
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph.packed_batch import Buffers, read_flagged
-from graphlode.cuda.graph.packed_few import FEW, few_groups
 from graphlode.cuda.graph.packed_groups import (
     FRESH_WORDS,
     JOB_WORDS,
@@ -23,19 +23,21 @@ from graphlode.cuda.graph.packed_groups import (
 from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES
 from graphlode.cuda.graph.packed_state import Directory, State
 from graphlode.cuda.interface import KernelDevice, launch_shape
-from graphlode.packed import PAGE_LEAVES
+from graphlode.cuda.sequence import LaunchSequence, Step, prepare_sequence
 from graphlode.types import AnyArray
 
 SOURCE = KernelSource(
     "graph/packed_pages",
     (
-        *("packed_merge_jobs", "packed_spread_old", "packed_spread_new", "packed_finish"),
+        *("packed_merge_jobs", "packed_regroup", "packed_spread", "packed_spread_new", "packed_finish"),
         *("packed_slots", "packed_gather", "packed_offsets", "packed_contains"),
     ),
 )
 
 _TOO_MUCH = 16  # a full merge may reserve one page in so many that it does not need
+_SPARE = 8  # so many fresh pages may be needed at once, as part of all: more are written in waves
 _WAVES = 16  # into which a rewriting of all pages is split
+_THREADS, _JOB_THREADS = 256, 1024  # of a block
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,11 @@ class PagePlan:
     fresh: Any
     num_fresh: int
     directory: Directory
-    replaced: AnyArray  # pages that are free afterwards
+    replaced: AnyArray | None  # pages that are free afterwards; None: the device lists them behind the directory's
     waves: list[Wave]
-    entries: int | None  # of all pages, for a full merge
+    entries: int | None = None  # of all pages, for a full merge
+    numbers: Any = None  # of fresh pages, if the device is to group the flagged ones
+    listed: Any = None  # the pages of the directory and those replaced, if so
 
 
 class Wave(NamedTuple):
@@ -97,14 +101,12 @@ def plan_merge(device: KernelDevice, state: State, entries: int, room: MergeRoom
     return PagePlan(room.jobs, room.fresh, count, directory, state.pages, waves, entries)
 
 
-def plan_pages(device: KernelDevice, state: State, buffers: Buffers, num_flagged: int) -> PagePlan:
-    """The groups of flagged pages into fresh pages."""
-    records = read_flagged(device, buffers, num_flagged)
-    if num_flagged <= FEW:
-        few = few_groups(state.pages.size, records.tolist())
-        if few is not None and few.num_fresh <= SEGMENT_PAGES:
-            found = few.regroup(state.pages, state.reserve(few.num_fresh))
-            return _page_plan(device, state, found, found.replaced, None)
+def plan_pages(device: KernelDevice, state: State, buffers: Buffers, info: dict[str, int]) -> PagePlan:
+    """The groups of flagged pages into fresh pages. `info` is what the device says of them."""
+    num_pages, free = state.pages.size, state.pool.free.size
+    if not info["needs_host"] and info["num_fresh"] <= max(free, num_pages // _SPARE, SEGMENT_PAGES):
+        return _grouped_by_device(device, state, info["num_fresh"], info["num_replaced"])
+    records = read_flagged(device, buffers, info["num_flagged"])
     groups = groups_from_records(state.pages.size, records)
     if groups is None:
         totals = device.get(state.pool.arrays["totals"])[state.pages].astype(np.int64)
@@ -116,6 +118,24 @@ def plan_pages(device: KernelDevice, state: State, buffers: Buffers, num_flagged
     return _page_plan(device, state, found, replaced, waves)
 
 
+def _grouped_by_device(device: KernelDevice, state: State, num_fresh: int, num_replaced: int) -> PagePlan:
+    """Room for the directory, its replaced pages behind it, and for what the device needs to group the flagged ones."""
+    numbers = device.asarray(state.reserve(num_fresh))
+    count = state.pages.size - num_replaced + num_fresh
+    told = device.empty(num_replaced * JOB_WORDS + num_fresh * FRESH_WORDS, np.int64)
+    listed = device.empty(count + num_replaced, np.uint32)
+    room = Directory(
+        state.pages[:0],  # known when the device has made them
+        listed[:count],
+        device.empty(count, np.uint64),
+        device.empty(state.pool.capacity, np.uint32),
+    )
+    room.described = state.describe(room, count)
+    waves = [Wave(0, num_replaced, 0, num_fresh)]
+    jobs, fresh = told[: num_replaced * JOB_WORDS], told[num_replaced * JOB_WORDS :]
+    return PagePlan(jobs, fresh, num_fresh, room, None, waves, numbers=numbers, listed=listed)
+
+
 def _page_plan(
     device: KernelDevice, state: State, found: Regrouping, replaced: AnyArray, waves: list[Wave] | None
 ) -> PagePlan:
@@ -124,7 +144,7 @@ def _page_plan(
     jobs, fresh = told[: found.jobs.size], told[found.jobs.size :]
     num_jobs, num_fresh = len(found.jobs), len(found.fresh)
     waves = waves or [Wave(0, num_jobs, 0, num_fresh)]
-    return PagePlan(jobs, fresh, num_fresh, state.directory_of(found.pages), replaced, waves, None)
+    return PagePlan(jobs, fresh, num_fresh, state.directory_of(found.pages), replaced, waves)
 
 
 def split_into_waves(groups: Groups, most_fresh: int) -> list[Wave]:
@@ -152,25 +172,85 @@ def _number_pages(state: State, groups: Groups, waves: list[Wave]) -> tuple[AnyA
     return np.concatenate(pieces), np.concatenate(reused)
 
 
-def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_updates: int, plan: PagePlan) -> None:
-    """Old entries, new entries, then the directory and the rows of the new version."""
-    kernels, store, batch = state.load(SOURCE), state.described(), buffers.described
-    count, num_fresh = np.uint32(num_updates), np.uint32(plan.num_fresh)
-    if plan.entries is not None:
-        of_merge = (store, plan.directory.device_pages, num_fresh, np.uint64(plan.entries), plan.jobs, plan.fresh)
-        grid, block = launch_shape(device, max(plan.num_fresh, plan.replaced.size), threads=1024)
-        kernels.launch("packed_merge_jobs", 1 + grid, block, of_merge)
-    merging, epoch = np.int32(plan.entries is not None), np.uint32(state.epoch)
+def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_updates: int, plan: PagePlan) -> AnyArray:
+    """All entries of the pages, then the directory and the rows of the new version; which pages it replaces."""
+    sequence: LaunchSequence | None = state.page_launches
+    if sequence is None:
+        sequence = state.page_launches = _sequence(device, state)
+    merging, grouping = plan.entries is not None, plan.numbers is not None
+    num_fresh, last, directory = plan.num_fresh, plan.waves[-1], plan.directory
+    num_new = directory.separators.size
     for wave in plan.waves:
-        jobs = plan.jobs
+        jobs, num_jobs = plan.jobs, wave.end_job - wave.first_job
         if len(plan.waves) > 1:
             jobs = jobs[wave.first_job * JOB_WORDS : wave.end_job * JOB_WORDS]
-        num_jobs, begin, end = map(np.uint32, (wave.end_job - wave.first_job, wave.first_fresh, wave.end_fresh))
-        grid, block = launch_shape(device, int(num_jobs), threads=256, per_block=1)
-        kernels.launch("packed_spread_old", grid, block, (store, batch, count, jobs, num_jobs, plan.fresh))
-        grid, block = launch_shape(device, max(num_updates, (wave.end_fresh - wave.first_fresh) * PAGE_LEAVES))
-        of_new = (store, batch, count, epoch, merging, jobs, num_jobs, plan.fresh, begin, end)
-        kernels.launch("packed_spread_new", grid, block, of_new)
-    blocks = max(plan.num_fresh, plan.directory.pages.size // 256)
-    grid, block = launch_shape(device, blocks, threads=256, per_block=1)
-    kernels.launch("packed_finish", grid, block, (plan.directory.described, plan.fresh, num_fresh))
+        job_blocks = 1 + launch_shape(device, max(num_fresh, num_jobs), threads=_JOB_THREADS)[0] if merging else 0
+        finish_blocks = max(num_fresh, num_new // _THREADS) if wave is last else 0
+        values = (
+            *(state.described(), buffers.described, directory.described, directory.device_pages),
+            *(plan.numbers if grouping else plan.fresh, jobs, plan.fresh),
+            *(num_updates, state.epoch, int(merging), num_jobs, num_fresh, num_new, plan.entries or 0),
+            *(wave.first_fresh, wave.end_fresh, _THREADS, _JOB_THREADS, job_blocks, int(grouping)),
+            launch_shape(device, num_jobs, per_block=1)[0],
+            launch_shape(device, num_updates)[0],
+            finish_blocks and launch_shape(device, finish_blocks, per_block=1)[0],
+        )
+        sequence.run(values, False)
+    if plan.replaced is not None:
+        return plan.replaced
+    told = device.get(plan.listed)
+    directory.pages = told[:num_new]
+    replaced: AnyArray = told[num_new:]
+    return replaced
+
+
+class _Value(IntEnum):
+    """What differs between the writings of pages, in the order in which a call gives it."""
+
+    STORE = 0
+    BATCH = auto()
+    NEW_STORE = auto()
+    NEW_PAGES = auto()
+    NUMBERS = auto()
+    JOBS = auto()
+    FRESH = auto()
+    COUNT = auto()
+    EPOCH = auto()
+    MERGING = auto()
+    NUM_JOBS = auto()
+    NUM_FRESH = auto()
+    NUM_NEW = auto()
+    ENTRIES = auto()
+    BEGIN_FRESH = auto()
+    END_FRESH = auto()
+    THREADS = auto()
+    JOB_THREADS = auto()
+    JOB_BLOCKS = auto()
+    GROUP_BLOCKS = auto()
+    SPREAD_BLOCKS = auto()
+    UPDATE_BLOCKS = auto()
+    FINISH_BLOCKS = auto()
+
+
+def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
+    """The jobs of a full merge, or of groups; entries into fresh pages; crowded ones; the directory. Any may be left out."""
+    v, kernels = _Value, state.load(SOURCE)
+    array = device.empty(1, np.uint64)  # stands for those that a call gives
+    numbers = {v.MERGING: np.int32(0), v.ENTRIES: np.uint64(0)}
+
+    def step(entry: str, values: list[_Value], grid: _Value, block: _Value = v.THREADS) -> Step:
+        args = tuple(array if value <= v.FRESH else numbers.get(value, np.uint32(0)) for value in values)
+        return Step(kernels, entry, args, dict(enumerate(values)), grid, block)
+
+    of_jobs = [v.STORE, v.NEW_PAGES, v.NUM_FRESH, v.ENTRIES, v.JOBS, v.FRESH]
+    of_groups = [v.STORE, v.NUMBERS, v.NUM_FRESH, v.EPOCH, v.NEW_PAGES, v.NUM_NEW, v.JOBS, v.FRESH]
+    of_all = [v.STORE, v.BATCH, v.COUNT, v.JOBS, v.NUM_JOBS, v.FRESH, v.BEGIN_FRESH, v.END_FRESH]
+    of_new = [v.STORE, v.BATCH, v.COUNT, v.EPOCH, v.MERGING, v.JOBS, v.NUM_JOBS, v.FRESH]
+    steps = [
+        step("packed_merge_jobs", of_jobs, v.JOB_BLOCKS, v.JOB_THREADS),
+        step("packed_regroup", of_groups, v.GROUP_BLOCKS, v.JOB_THREADS),
+        step("packed_spread", of_all, v.SPREAD_BLOCKS),
+        step("packed_spread_new", of_new, v.UPDATE_BLOCKS),
+        step("packed_finish", [v.NEW_STORE, v.FRESH, v.NUM_FRESH], v.FINISH_BLOCKS),
+    ]
+    return prepare_sequence(device, steps)

@@ -8,6 +8,7 @@ are made and dropped; the device sees one flag per page. See include/packed_stor
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,9 @@ _PER_LEAF = {
 _PER_PAGE = {"totals": np.uint32, "marks": np.uint32, "jobs": np.uint32, "held": np.uint8}
 
 # A pool with this much more free than taken gives memory back.
-_SPARE = 1 / 8
+_SPARE = 1 / 16
+# With so many times the room that its pages need for what is kept beside them, it gives that back.
+_MUCH_ROOM = 2.5
 
 
 def address(array: Any) -> int:
@@ -82,9 +85,9 @@ class Pool:
     def take(self, count: int, *, apart: bool = False) -> AnyArray:
         """Numbers of pages that nobody holds; they are yours until `release`. Raises DeviceMemoryError.
 
-        Many pages that replace all others lie apart from them, so that the memory of the others can be given back.
+        Pages that replace all others lie apart from them if these are many, so that their memory can be given back.
         """
-        if apart and count > SEGMENT_PAGES:
+        if apart and max(count, self._used) > SEGMENT_PAGES:
             spare, self._free = self._free, self._free[:0]
             try:
                 self._grow(count)
@@ -137,6 +140,7 @@ class Pool:
         # The device keeps addresses that no page needs: nothing is uploaded, since a commit must not need memory.
         self._blocks = kept
         self._free = self._free[self._addresses[self._free // SEGMENT_PAGES] != 0]
+        self._forget_tail()
 
     def _grow(self, pages: int) -> None:
         """At least so many free pages more. All that may fail comes first."""
@@ -161,11 +165,26 @@ class Pool:
 
     def _widen(self, pages: int) -> None:
         """Room for what is kept beside so many pages."""
-        if pages <= self.arrays["totals"].size:
+        if pages > self.arrays["totals"].size:
+            self._resize(pages + pages // 8)
+
+    def _forget_tail(self) -> None:
+        """Numbers behind all segments that have memory are free again, and what is kept beside them is given back."""
+        backed = np.flatnonzero(self._addresses)
+        count = int(backed[-1]) + 1 if backed.size else 0
+        pages = count * SEGMENT_PAGES
+        if self.arrays["totals"].size < _MUCH_ROOM * pages + SEGMENT_PAGES:
             return
-        room = pages + pages // 8
-        wider = {}
+        with suppress(MemoryError):  # it can wait
+            self._resize(pages + pages // 8)
+            self._addresses, self.references = self._addresses[:count], self.references[:pages]
+            self.generation += 1
+
+    def _resize(self, room: int) -> None:
+        """Other arrays for what is kept beside so many pages."""
+        other = {}
         for name, old in self.arrays.items():
-            wider[name] = self._device.zeros(room * (PAGE_LEAVES if name in _PER_LEAF else 1), old.dtype)
-            wider[name][: old.size] = old
-        self.arrays = wider
+            other[name] = self._device.zeros(room * (PAGE_LEAVES if name in _PER_LEAF else 1), old.dtype)
+            kept = min(old.size, other[name].size)
+            other[name][:kept] = old[:kept]
+        self.arrays = other

@@ -51,7 +51,8 @@ class State:
         self.frozen = False
         self.epoch = 0
         self.workspace = Workspace()
-        self.quick: Any = None  # see packed_quick.py
+        self.launches: Any = None  # see packed_launch.py
+        self.page_launches: Any = None  # see packed_pages.py
         self._modules: dict[str, KernelModule] = {}
         self._rows_are_shared = False
         self._planning = False  # counts of a plan are in the pool
@@ -74,13 +75,14 @@ class State:
         """The struct packed_store of include/packed_store.cuh, on the device."""
         key = (self.pool.generation, self.num_rows, id(self.row_leaves), id(self.directory))
         if self._described[0] != key:
-            self._described = (key, self._describe(self.directory))
+            self._described = (key, self.describe(self.directory, self.pages.size))
         return self._described[1]
 
-    def _describe(self, directory: Directory) -> Any:
+    def describe(self, directory: Directory, num_pages: int) -> Any:
+        """The same for a directory of so many pages that becomes the state's later."""
         arrays = [self.pool.segments, *(self.pool.arrays[name] for name in _LEAF_AND_PAGE_FIELDS)]
         arrays += [directory.positions, directory.device_pages, directory.separators, self.row_leaves]
-        sizes = [directory.pages.size, self.num_rows, int(self.pool.weighted)]
+        sizes = [num_pages, self.num_rows, int(self.pool.weighted)]
         return self._device.asarray(np.array([*map(address, arrays), *sizes], np.uint64))
 
     def directory_of(self, pages: AnyArray) -> Directory:
@@ -98,7 +100,7 @@ class State:
         if count < room.pages.size:
             pages, separators = room.device_pages[:count], room.separators[:count]
             room = Directory(room.pages[:count], pages, separators, room.positions)
-        room.described = self._describe(room)
+        room.described = self.describe(room, count)
         return room
 
     def begin_plan(self) -> None:
@@ -126,7 +128,8 @@ class State:
         if kept < self._reserved.size:
             self.pool.release(self._reserved[kept:])
             self._reserved = self._reserved[:kept]
-            self.pool.trim()
+            if not kept:  # else they lie beside pages that are used
+                self.pool.trim()
 
     def end_plan(self) -> None:
         self._planning = False

@@ -34,9 +34,14 @@ __device__ __forceinline__ word read_id(const void* ids, unsigned at, bool wide)
               : static_cast<word>(static_cast<long long>(static_cast<const int*>(ids)[at]));
 }
 
-// The key of an update, with its delete bit. `info` hears of pairs that are refused or of no use, where it is given.
+// The key of an update, with its delete bit. `info` hears of those that are refused or of no use, where it is given.
 __device__ __forceinline__ word read_update(const packed_input& input, word num_rows, unsigned t, packed_info* info) {
-  if (!(input.how & input_pairs)) return static_cast<const word*>(input.tails)[t];
+  if (!(input.how & input_pairs)) {
+    const word key = static_cast<const word*>(input.tails)[t];
+    if ((key & ~delete_bit) >> 32 < num_rows) return key;
+    if (info) atomicExch(&info->bad_row, 1u);
+    return delete_bit;
+  }
   const unsigned pair = input.source_of(t);
   const bool wide = (input.how & input_long) != 0, back = (input.how & input_both) && (t & 1u);
   const word tail = read_id(input.tails, pair, wide), head = read_id(input.heads, pair, wide);
@@ -53,3 +58,20 @@ __device__ __forceinline__ word read_update(const packed_input& input, word num_
   const word key = back ? head << 32 | tail : tail << 32 | head;
   return gone ? key | delete_bit : key;
 }
+
+// Keys while they are sorted: row above neighbor without the zeros between them, below the delete bit.
+struct packed_form {
+  unsigned neighbor_bits;
+  __device__ __forceinline__ word pack(word key) const {
+    const word row = (key & ~delete_bit) >> 32, neighbor = key & ((1ull << neighbor_bits) - 1);
+    return (key & delete_bit) | row << neighbor_bits | neighbor;
+  }
+  __device__ __forceinline__ word unpack(word packed) const {
+    const word row = (packed & ~delete_bit) >> neighbor_bits, neighbor = packed & ((1ull << neighbor_bits) - 1);
+    return (packed & delete_bit) | row << 32 | neighbor;
+  }
+  // How many bits a packed key has in a shard with so many rows.
+  __device__ __forceinline__ unsigned bits(word num_rows) const {
+    return neighbor_bits + 64u - static_cast<unsigned>(__clzll(static_cast<long long>((num_rows - 1) | 1)));
+  }
+};

@@ -9,33 +9,81 @@
 #include "packed_store.cuh"
 #include "warp.cuh"
 
-// Looks up one update and says what it does. `last`: no later update of the batch names the same key.
-__device__ __forceinline__ word locate_update(const packed_store& store, const packed_batch& batch, unsigned t,
-                                              word input, bool last, bool has_weight, double weight) {
-  const word key = input & ~delete_bit;
-  batch.keys[t] = key;
-  if (store.weighted) batch.weights[t] = weight;
-  unsigned char kind = update_nothing;
+// Where a key is or would be.
+struct found_slot {
   unsigned leaf = 0, slot = 0;
-  if (key >> 32 >= store.num_rows) {
-    atomicExch(&batch.info->bad_row, 1u);
-  } else {
-    leaf = find_leaf(store, key);
-    word* const keys = leaf_keys(store, leaf);
-    const unsigned count = store.counts[leaf];
-    slot = first_not_below(keys, 0u, count, key);
-    const bool there = slot < count && keys[slot] == key;
-    if (last && (input & delete_bit)) {
-      kind = there ? update_delete : update_nothing;
-    } else if (last && !there) {
-      kind = update_insert;
-    } else if (last && store.weighted && has_weight && *weight_of(keys + slot) != weight) {
-      kind = update_weight;
-      atomicAdd(&batch.info->changed, 1u);
+  word* keys = nullptr;  // of the leaf
+  bool there = false;
+};
+
+__device__ __forceinline__ void search_leaf(word key, unsigned count, found_slot& found) {
+  found.slot = first_not_below(found.keys, 0u, count, key);
+  found.there = found.slot < count && found.keys[found.slot] == key;
+}
+
+__device__ __forceinline__ found_slot find_slot(const packed_store& store, word key) {
+  found_slot found;
+  found.leaf = find_leaf(store, key);
+  found.keys = leaf_keys(store, found.leaf);
+  search_leaf(key, store.counts[found.leaf], found);
+  return found;
+}
+
+// The same for the ascending keys of a warp's lanes, which all take part. Where these fall into few leaves, the lanes
+// have such a leaf together, an entry each, and search among themselves.
+__device__ __forceinline__ found_slot warp_find_slots(const packed_store& store, word key, bool wanted) {
+  constexpr int few_leaves = 8;
+  const unsigned lane = static_cast<unsigned>(lane_id());
+  found_slot found;
+  unsigned count = 0;
+  if (wanted) {
+    found.leaf = find_leaf(store, key);
+    found.keys = leaf_keys(store, found.leaf);
+    count = store.counts[found.leaf];
+  }
+  const unsigned before = __shfl_up_sync(full_mask, found.leaf, 1u);
+  unsigned left = __ballot_sync(full_mask, wanted && (lane == 0 || before != found.leaf));
+  if (__popc(left) > few_leaves) {
+    if (wanted) search_leaf(key, count, found);
+    return found;
+  }
+  for (; left != 0; left &= left - 1) {
+    const int source = __ffs(static_cast<int>(left)) - 1;
+    const unsigned leaf = __shfl_sync(full_mask, found.leaf, source), own = __shfl_sync(full_mask, count, source);
+    const word* const keys =
+        reinterpret_cast<const word*>(__shfl_sync(full_mask, reinterpret_cast<word>(found.keys), source));
+    const word entry = lane < own ? keys[lane] : no_key;
+    unsigned below = 0;  // entries below the key
+    for (unsigned step = 32; step != 0; step >>= 1) {
+      const word other = __shfl_sync(full_mask, entry, static_cast<int>((below + step - 1) & 31u));
+      if (below + step <= 32 && other < key) below += step;
+    }
+    const bool same = __shfl_sync(full_mask, entry, static_cast<int>(below & 31u)) == key;
+    if (wanted && found.leaf == leaf) {
+      found.slot = below;
+      found.there = same && below < own;
     }
   }
-  batch.leaves[t] = leaf;
-  batch.kinds[t] = static_cast<unsigned char>(kind | slot << 2);
+  return found;
+}
+
+// Says what an update does, and notes it. `last`: no later update of the batch names the same key.
+__device__ __forceinline__ word note_update(const packed_store& store, const packed_batch& batch, unsigned t,
+                                            word input, const found_slot& found, bool last, bool has_weight,
+                                            double weight) {
+  unsigned char kind = update_nothing;
+  if (last && (input & delete_bit)) {
+    kind = found.there ? update_delete : update_nothing;
+  } else if (last && !found.there) {
+    kind = update_insert;
+  } else if (last && store.weighted && has_weight && *weight_of(found.keys + found.slot) != weight) {
+    kind = update_weight;
+    atomicAdd(&batch.info->changed, 1u);
+  }
+  batch.keys[t] = input & ~delete_bit;
+  if (store.weighted) batch.weights[t] = weight;
+  batch.leaves[t] = found.leaf;
+  batch.kinds[t] = static_cast<unsigned char>(kind | found.slot << 2);
   return kind == update_insert ? 1ull : kind == update_delete ? 1ull << 32 : 0ull;
 }
 
@@ -48,7 +96,7 @@ __device__ __forceinline__ long long growth(word effects) {
   return static_cast<long long>(effects & 0xffffffffu) - static_cast<long long>(effects >> 32);
 }
 
-// One past the last update of the leaf whose first update is t: doubling steps, then a binary search.
+// One past the last update of the leaf that the update t is of: doubling steps, then a binary search.
 __device__ __forceinline__ unsigned end_of_run(const packed_batch& batch, unsigned n, unsigned t, unsigned leaf) {
   unsigned low = t + 1, step = 1;
   while (low + step - 1 < n && batch.leaves[low + step - 1] == leaf) {
@@ -67,15 +115,12 @@ __device__ __forceinline__ unsigned end_of_run(const packed_batch& batch, unsign
   return low;
 }
 
-// The first update of each leaf counts for all of them: whether this one is the first, of updates that do something.
-__device__ __forceinline__ bool plan_leaf(const packed_store& store, const packed_batch& batch, unsigned n, unsigned t,
-                                          unsigned epoch, leaf_task& task) {
-  const unsigned leaf = batch.leaves[t], page = leaf / page_leaves;
-  if (t != 0 && batch.leaves[t - 1] == leaf) return false;
-  const unsigned end = end_of_run(batch, n, t, leaf);
+// The updates [t, end) of a leaf: whether they do something, and what that comes to.
+__device__ __forceinline__ bool plan_leaf(const packed_store& store, const packed_batch& batch, unsigned leaf,
+                                          unsigned t, unsigned end, unsigned epoch) {
+  const unsigned page = leaf / page_leaves;
   const word effects = effects_before(batch, end) - effects_before(batch, t);
   if (effects == 0 && !store.weighted) return false;
-  task = leaf_task{leaf, t, end, 0};
   const long long more = growth(effects), count = store.counts[leaf] + more;
   const unsigned total = atomicAdd(store.totals + page, static_cast<unsigned>(more)) + static_cast<unsigned>(more);
   store.next_counts[leaf] = static_cast<unsigned short>(min(count, 65535ll));
@@ -88,16 +133,27 @@ __device__ __forceinline__ bool plan_leaf(const packed_store& store, const packe
   return true;
 }
 
-// Plans the leaves of 32 updates: one warp, which adds to the list of tasks once.
+// Plans the leaves of 32 updates: one warp, which adds to the list of tasks once. The first update of each leaf counts
+// for all of them.
 __device__ __forceinline__ void plan_leaves(const packed_store& store, const packed_batch& batch, unsigned n,
                                             unsigned first, unsigned epoch) {
-  const unsigned t = first + static_cast<unsigned>(lane_id());
-  leaf_task task;
-  const bool wanted = t < n && plan_leaf(store, batch, n, t, epoch, task);
+  const unsigned lane = static_cast<unsigned>(lane_id()), t = first + lane;
+  const unsigned leaf = t < n ? batch.leaves[t] : 0;
+  unsigned before = __shfl_up_sync(full_mask, leaf, 1u);
+  if (lane == 0 && t != 0) before = batch.leaves[t - 1];
+  const bool begins = t < n && (t == 0 || before != leaf);
+  const unsigned later = __ballot_sync(full_mask, begins) & ~((2u << lane) - 1);
+  leaf_task task{leaf, t, 0, 0};
+  bool wanted = false;
+  if (begins) {
+    task.end = later != 0 ? first + static_cast<unsigned>(__ffs(static_cast<int>(later))) - 1
+                          : end_of_run(batch, n, min(first + 31, n - 1), leaf);
+    wanted = plan_leaf(store, batch, leaf, t, task.end, epoch);
+  }
   const unsigned votes = __ballot_sync(full_mask, wanted);
   if (votes == 0) return;
   unsigned place = 0;
-  if (lane_id() == 0) place = atomicAdd(&batch.info->num_leaves, static_cast<unsigned>(__popc(votes)));
+  if (lane == 0) place = atomicAdd(&batch.info->num_leaves, static_cast<unsigned>(__popc(votes)));
   place = __shfl_sync(full_mask, place, 0) + static_cast<unsigned>(votes_below(votes));
   if (wanted) batch.tasks[place] = task;
 }
@@ -138,28 +194,39 @@ __device__ __forceinline__ void choose_windows(const unsigned (&counts)[4], bool
   }
 }
 
-// Tells the host of a page that needs fresh pages: one warp, a lane per word of the record.
+// Tells the host of a page that needs fresh pages: one warp, a lane per word of the record. The first page of a group
+// that is out of bounds says what the group comes to; without such a page, every page stays alone.
 __device__ __forceinline__ void flag_page(const packed_store& store, const packed_batch& batch, unsigned page) {
   const unsigned lane = static_cast<unsigned>(lane_id()), position = store.positions[page];
-  const unsigned pages = static_cast<unsigned>(store.num_pages), last = max(1u, pages / group_pages) - 1;
-  const unsigned group = min(position / group_pages, last), begin = group * group_pages;
-  const unsigned end = group == last ? pages : begin + group_pages;
-  unsigned index = 0;
-  if (lane == 0) index = atomicAdd(&batch.info->num_flagged, 1u);
-  index = __shfl_sync(full_mask, index, 0);
-  if (lane >= record_words) return;
+  const unsigned pages = static_cast<unsigned>(store.num_pages);
+  const page_group group(position, pages);
+  const bool in_group = lane > 0 && group.begin + lane - 1 < group.end;
   unsigned own = position;
-  if (lane > 0) own = begin + lane - 1 < end ? store.totals[store.pages[begin + lane - 1]] : 0;
-  batch.flagged[static_cast<word>(index) * record_words + lane] = own;
+  if (lane > 0) own = in_group ? store.totals[store.pages[group.begin + lane - 1]] : 0;
+  const unsigned outside = __ballot_sync(full_mask, in_group && page_is_outside(store, own));
+  const unsigned total = warp_sum(lane > 0 ? own : 0u);
+  unsigned index = 0;
+  if (lane == 0) {
+    index = atomicAdd(&batch.info->num_flagged, 1u);
+    const bool first =
+        outside != 0 && static_cast<unsigned>(__ffs(static_cast<int>(outside))) == position - group.begin + 2;
+    if (outside == 0 || first) {
+      atomicAdd(&batch.info->num_fresh, first ? fresh_pages_for(total) : 1u);
+      atomicAdd(&batch.info->num_replaced, first ? group.end - group.begin : 1u);
+    }
+    const bool too_few = total < lower_slots(page_level) && group.end - group.begin < pages;
+    if (first && too_few) atomicExch(&batch.info->needs_host, 1u);
+  }
+  index = __shfl_sync(full_mask, index, 0);
+  if (lane < record_words) batch.flagged[static_cast<word>(index) * record_words + lane] = own;
 }
 
 // Looks at a suspect: one warp.
 __device__ __forceinline__ void plan_page(const packed_store& store, const packed_batch& batch, unsigned page) {
   const unsigned lane = static_cast<unsigned>(lane_id()), total = store.totals[page];
   const bool only_page = store.num_pages == 1;
-  const bool outside = total > upper_slots(page_level) || (!only_page && total < lower_slots(page_level));
   const unsigned first = page * page_leaves + 4 * lane;
-  if (outside || store.held[page]) {
+  if (page_is_outside(store, total) || store.held[page]) {
     for (unsigned i = 0; i < 4; ++i) store.levels[first + i] = page_level + 1;
     flag_page(store, batch, page);
     return;

@@ -27,7 +27,7 @@ struct packed_store {
   word* separators;
   unsigned short* counts;
   unsigned short* next_counts;  // after the batch that is being planned
-  unsigned short* starts;       // entries of the page before the leaf; only while pages are spread
+  unsigned short* starts;       // entries of the page before the leaf, and a mark; only while pages are spread
   unsigned char* levels;        // of the window that the leaf is rewritten with; only if the page has the epoch's mark
   // per page
   unsigned* totals;     // entries, after the batch that is being planned
@@ -55,6 +55,9 @@ struct packed_info {
   unsigned window_leaves;  // leaves of all windows together
   unsigned self_loops;     // updates that were dropped
   unsigned tickets;        // zero between launches
+  unsigned any_crowded;    // 1: a leaf has so many updates that more than a warp must write them
+  // what the groups of flagged pages come to: pages that are written and that are replaced; 1: the host must group them
+  unsigned num_fresh, num_replaced, needs_host;
 };
 
 // The updates [begin, end) of one leaf.
@@ -74,6 +77,10 @@ struct packed_batch {
   word* narrow;        // windows: first leaf below, level above
   word* wide;
   unsigned* flagged;  // pages that must be written into fresh ones: record_words each
+  // larger batches only: the updates as sorting leaves them (packed_form), and its own space
+  word* sorted;
+  unsigned* places;  // of updates that have weights: which they were
+  unsigned* space;
   packed_info* info;
   packed_info* told;  // in memory that the host sees: the information, once the batch is written
 };
@@ -83,12 +90,33 @@ constexpr unsigned effect_tile = 1024;
 // them: runs of group_pages pages, of which the last takes the rest of the directory along.
 constexpr unsigned group_pages = 8;
 constexpr unsigned record_words = 2 * group_pages;
+constexpr unsigned filled_slots = page_slots * 4 / 5;  // of pages that are written anew
+
+// The group that a position is in.
+struct page_group {
+  unsigned begin, end;  // positions
+  __device__ __forceinline__ page_group(unsigned position, unsigned pages) {
+    const unsigned last = max(1u, pages / group_pages) - 1, group = min(position / group_pages, last);
+    begin = group * group_pages;
+    end = group == last ? pages : begin + group_pages;
+  }
+};
 
 __host__ __device__ __forceinline__ constexpr unsigned upper_slots(unsigned level) {
   return (leaf_slots << level) * (644 - 8 * level) / 700;
 }
 __host__ __device__ __forceinline__ constexpr unsigned lower_slots(unsigned level) {
   return (leaf_slots << level) * (56 + 34 * level) / 700;
+}
+
+// Whether a page with so many entries cannot stay as it is.
+__device__ __forceinline__ bool page_is_outside(const packed_store& store, unsigned total) {
+  return total > upper_slots(page_level) || (store.num_pages > 1 && total < lower_slots(page_level));
+}
+// How many pages take so many entries.
+__device__ __forceinline__ unsigned fresh_pages_for(word entries) {
+  if (entries <= upper_slots(page_level)) return 1;
+  return static_cast<unsigned>((entries + filled_slots - 1) / filled_slots);
 }
 
 __device__ __forceinline__ word* page_keys(const packed_store& store, unsigned page) {
@@ -104,6 +132,7 @@ __device__ __forceinline__ double* weight_of(word* key) { return reinterpret_cas
 // The first place in [low, high) whose value is not below x / is above x; `high` if there is none.
 template <class T, class Place>
 __device__ __forceinline__ Place first_not_below(const T* values, Place low, Place high, T x) {
+#pragma unroll 1
   while (low < high) {
     const Place middle = low + (high - low) / 2;
     if (values[middle] < x) {
@@ -116,6 +145,7 @@ __device__ __forceinline__ Place first_not_below(const T* values, Place low, Pla
 }
 template <class T, class Place>
 __device__ __forceinline__ Place first_above(const T* values, Place low, Place high, T x) {
+#pragma unroll 1
   while (low < high) {
     const Place middle = low + (high - low) / 2;
     if (values[middle] <= x) {
@@ -188,14 +218,26 @@ struct even_spread {
   }
 };
 
-// Sets the leaf of every row that starts in a window of `leaves` leaves, by `threads` threads that see its separators.
-// `separators` may lie in shared memory; `end` is one past the highest key of the window.
+// Sets the leaf of every row that starts in a window of `leaves` leaves, a power of two, by `threads` threads that see
+// its separators. `separators` may lie in shared memory; `end` is one past the highest key of the window.
 __device__ __forceinline__ void index_rows(const packed_store& store, unsigned first_leaf, const word* separators,
                                            unsigned leaves, word end, unsigned thread, unsigned threads) {
   const word rows = store.num_rows + 1;
   const word begin = min(rows, (separators[0] + 0xffffffffull) >> 32);
   const word stop = end == no_key ? rows : min(rows, (end + 0xffffffffull) >> 32);
-  for (word row = begin + thread; row < stop; row += threads) {
-    store.row_leaves[row] = first_leaf + first_above(separators, 1u, leaves, row << 32) - 1;
+  // Several rows at a time: stretches of rows without entries can be long, and each look waits for the one before.
+  constexpr unsigned at_a_time = 4;
+  for (word row = begin + thread; row < stop; row += at_a_time * threads) {
+    unsigned leaf[at_a_time] = {};
+    for (unsigned step = leaves >> 1; step != 0; step >>= 1) {
+#pragma unroll
+      for (unsigned i = 0; i < at_a_time; ++i) {
+        if (separators[leaf[i] + step] <= (row + i * threads) << 32) leaf[i] += step;
+      }
+    }
+#pragma unroll
+    for (unsigned i = 0; i < at_a_time; ++i) {
+      if (row + i * threads < stop) store.row_leaves[row + i * threads] = first_leaf + leaf[i];
+    }
   }
 }

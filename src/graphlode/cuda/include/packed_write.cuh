@@ -80,9 +80,9 @@ __device__ __forceinline__ void write_leaf(const packed_store& store, const pack
       }
     }
   }
-  if (there) {
+  if (there) {  // what stays where it is need not be written
     word* const target = keys + static_cast<int>(lane) + shift;
-    *target = key;
+    if (shift != 0) *target = key;
     if (store.weighted) *weight_of(target) = weight;
   }
   if (lane == 0) {
@@ -92,7 +92,7 @@ __device__ __forceinline__ void write_leaf(const packed_store& store, const pack
 }
 
 // All leaves with updates but those that are rewritten otherwise. Warps take several at a time: the lanes look up a
-// task each, and while one leaf is written the next is on its way.
+// task each, and while one leaf is written the next two are on their way.
 __device__ __forceinline__ void write_leaves(const packed_store& store, const packed_batch& batch, unsigned num_leaves,
                                              bool any_suspects, unsigned epoch) {
   const unsigned lane = static_cast<unsigned>(lane_id());
@@ -109,13 +109,20 @@ __device__ __forceinline__ void write_leaves(const packed_store& store, const pa
     }
     unsigned left = __ballot_sync(full_mask, wanted);
     if (left == 0) continue;
-    fetched_leaf current = fetch_leaf(batch, job, __ffs(static_cast<int>(left)) - 1);
-    while ((left &= left - 1) != 0) {
-      const fetched_leaf next = fetch_leaf(batch, job, __ffs(static_cast<int>(left)) - 1);
+    // The leaf at hand and the two behind it. The loop is not unrolled: small batches wait for instructions, too.
+    unsigned waiting = static_cast<unsigned>(__popc(left));
+    fetched_leaf current = fetch_leaf(batch, job, __ffs(static_cast<int>(left)) - 1), next = current;
+    left &= left - 1;
+    if (left != 0) next = fetch_leaf(batch, job, __ffs(static_cast<int>(left)) - 1);
+#pragma unroll 1
+    for (; waiting != 0; --waiting) {
+      fetched_leaf behind = next;
+      left &= left - 1;
+      if (left != 0) behind = fetch_leaf(batch, job, __ffs(static_cast<int>(left)) - 1);
       write_leaf(store, batch, current);
       current = next;
+      next = behind;
     }
-    write_leaf(store, batch, current);
   }
 }
 

@@ -1,0 +1,60 @@
+"""Launches that always follow each other, started by one call.
+
+A batch of a few hundred updates takes a dozen launches whose arguments are nearly the same for all batches. What differs
+are a few values, the same ones for several launches: an array that was given, a count, a grid. A sequence is told once
+which argument of which launch is which value, and a call gives the values. On a GPU all of it is done by the extension
+`_driver`, so that Python is asked once and not once for every launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from graphlode.cuda.interface import KernelDevice, KernelModule, PreparedLaunch
+
+
+class Step(NamedTuple):
+    """One launch: a kernel with all of its arguments, of which those in `changing` are replaced by values of the call.
+
+    `grid` and `block` say which values these are; with a grid of 0 the launch is left out. An argument that is replaced
+    stands for its type only, but an array in its place is kept as long as the sequence is.
+    """
+
+    module: KernelModule
+    entry: str
+    args: tuple[Any, ...]
+    changing: Mapping[int, int]  # the position of an argument: the number of a value
+    grid: int
+    block: int
+    shared_bytes: int = 0
+
+
+class LaunchSequence(Protocol):
+    def run(self, values: tuple[Any, ...], wait: bool) -> None:
+        """Start all launches with these values: arrays, or numbers that fit; with `wait`, return when they are done."""
+
+
+class PlainSequence:
+    """One prepared launch after the other, on a device that has nothing better."""
+
+    def __init__(self, device: KernelDevice, steps: Sequence[Step]) -> None:
+        self._device = device
+        self._steps: list[tuple[Step, PreparedLaunch]] = [
+            (step, step.module.prepare(step.entry, step.args, tuple(step.changing))) for step in steps
+        ]
+
+    def run(self, values: tuple[Any, ...], wait: bool) -> None:
+        for step, prepared in self._steps:
+            if grid := values[step.grid]:
+                changed = (values[number] for number in step.changing.values())
+                prepared.launch(grid, values[step.block], *changed, shared_bytes=step.shared_bytes)
+        if wait:
+            self._device.synchronize()
+
+
+def prepare_sequence(device: KernelDevice, steps: Sequence[Step]) -> LaunchSequence:
+    """The quickest that the device has."""
+    make = getattr(steps[0].module, "sequence", None)
+    found: LaunchSequence | None = None if make is None else make(steps)
+    return found or PlainSequence(device, steps)
