@@ -135,6 +135,40 @@ def test_a_fit_of_one_size_predicts_that_size_and_is_never_negative() -> None:
     assert 0 < fit.predict((1.0, 5.0, 500.0)) < 0.5
 
 
+def misled() -> CostModel:
+    """A model that takes merging for twice as slow as it is: 0.02 s, and 0.03 s in place, for a tenth of 10^6 entries."""
+    model = CostModel()
+    for updates in (10**4, 10**5):
+        model.observe("in place", updates, 10**6, 3e-7 * updates)
+        model.observe("merge", updates, 10**6, 0.04)
+        model.observe("rebuild", updates, 10**6, 0.5)
+    model.calibrated = True
+    return model
+
+
+def run_batches(model: CostModel, seconds: dict[Path, float], number: int) -> list[Path]:
+    taken = []
+    for _ in range(number):
+        path = model.choose(10**5, 10**6)
+        model.observe(path, 10**5, 10**6, seconds[path])
+        taken.append(path)
+    return taken
+
+
+def test_a_path_that_was_misjudged_is_found_by_trying() -> None:
+    taken = run_batches(misled(), {"in place": 0.03, "merge": 0.02, "rebuild": 0.5}, 60)
+    assert taken[0] == "in place" and taken[-20:].count("merge") >= 18
+    assert "rebuild" not in taken  # nothing so slow is worth a try
+
+
+def test_a_path_that_goes_on_losing_is_tried_less_and_less() -> None:
+    taken = run_batches(misled(), {"in place": 0.03, "merge": 0.04, "rebuild": 0.5}, 600)
+    tries = [i for i, path in enumerate(taken) if path != "in place"]
+    assert 4 <= len(tries) <= 8
+    gaps = np.diff(tries)
+    assert (gaps[1:] > 1.5 * gaps[:-1]).all()
+
+
 def test_in_place_rewrites_a_leaf_per_update_until_all_leaves_are_met() -> None:
     assert entries_rewritten("in place", 1, 10**6) == pytest.approx(32, rel=0.01)
     assert entries_rewritten("in place", 10**7, 10**6) == pytest.approx(10**6 / 0.8, rel=0.01)

@@ -61,12 +61,13 @@ struct pair_pass {
 
 class pair_thread {
  public:
-  explicit pair_thread(const pair_pass& pass)
+  // `most_work` bounds the walks from one vertex, and so the partners that it meets.
+  pair_thread(const pair_pass& pass, std::int64_t most_work)
       : pass_(pass),
         graph_(pass.graph),
         cells_(static_cast<std::size_t>(graph_.num_vertices), 0),
         marks_(static_cast<std::size_t>(graph_.num_vertices), 0),
-        touched_(static_cast<std::size_t>(graph_.num_vertices) + 1),
+        touched_(static_cast<std::size_t>(std::min(graph_.num_vertices, most_work)) + 1),
         common_(static_cast<std::size_t>(graph_.largest_degree())),
         with_hubs_(static_cast<std::size_t>(pass.hubs.none() ? 0 : graph_.largest_degree())) {}
 
@@ -290,7 +291,7 @@ motif_sums sum_pairs(const motif_graph& graph, const neighborhoods& around, cons
   motif_sums total;
   std::mutex merging;
   on_threads(threads, [&](int) {
-    pair_thread mine(pass);
+    pair_thread mine(pass, queue.most_work());
     while (queue.take(ctl, [&](const row_part& part) { mine.search(part, ctl); })) {
     }
     const std::lock_guard lock(merging);

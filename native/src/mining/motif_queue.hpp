@@ -29,7 +29,10 @@ class row_queue {
       for (auto u = begin; u < end; ++u) steps[u - rows.begin] = work(u);
     });
     double total = 0;
-    for (const auto some : steps) total += static_cast<double>(some);
+    for (const auto some : steps) {
+      total += static_cast<double>(some);
+      most_work_ = std::max(most_work_, some);
+    }
     const auto limit = std::max(least_part, total / (parts_per_thread * threads));
     const auto run_work = std::min(limit, least_part);
     struct heavy {
@@ -60,6 +63,8 @@ class row_queue {
     std::sort(is_heavy_.begin(), is_heavy_.end());
   }
 
+  std::int64_t most_work() const { return most_work_; }  // of one row
+
   // Calls search(row_part) for one part of a heavy row or for a run of others; false when none are left. A row counts
   // as a unit done when it, or its last part, is.
   template <class Search>
@@ -88,6 +93,7 @@ class row_queue {
   static constexpr int most_parts = 1 << 10;
   static constexpr std::int64_t longest_run = 1 << 10;
 
+  std::int64_t most_work_ = 0;
   std::vector<row_part> heavy_;
   std::vector<std::int64_t> is_heavy_;
   std::vector<std::int64_t> cuts_;  // falling: where runs of rows begin and end

@@ -7,6 +7,9 @@ are expected to meet. The three numbers are found on the device itself: a few ti
 first used, and every real batch after that, older ones counting less and less. Errors count relative to the time, so
 that small batches matter as much as large ones.
 
+A path that is never taken would never be learned, however wrong its numbers are. So one that is expected to take little
+longer than the best is tried now and then, less and less often as it goes on losing.
+
 Batches that are small beside the store need no model: whatever the device, writing them in place touches far less.
 """
 
@@ -36,6 +39,8 @@ _SHORTEST = 1e-7
 _EAGER = 8
 _LATER = 64
 _SURPRISE = 3.0
+_WORTH_A_TRY = 2.5  # times what the best path is expected to take
+_FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many after each try
 
 
 class DecayingFit:
@@ -126,6 +131,8 @@ class CostModel:
 
     def __init__(self) -> None:
         self._fits = {path: DecayingFit(3) for path in CHOICES}
+        self._passed_over = dict.fromkeys(CHOICES, 0)
+        self._waits = dict.fromkeys(CHOICES, _FIRST_WAIT)
         self._lock = Lock()
         self.calibrated = False
 
@@ -143,18 +150,32 @@ class CostModel:
             return fit.predict(_features(path, updates, entries)) if fit.observations else None
 
     def choose(self, updates: int, entries: int) -> Path:
-        """The path that is expected to take least."""
+        """The path that is expected to take least, or one whose turn it is to show whether that is true."""
         if entries == 0:
             return "rebuild"
         if certainly_in_place(updates, entries):
             return "in place"
-        best, least = rule_of_thumb(updates, entries), float("inf")
+        costs = {}
         for path in CHOICES:
             cost = self.predict(path, updates, entries)
             if cost is None:
                 return rule_of_thumb(updates, entries)
-            if cost < least:
-                best, least = path, cost
+            costs[path] = cost
+        best = min(CHOICES, key=costs.__getitem__)
+        with self._lock:
+            return self._in_turn(best, costs)
+
+    def _in_turn(self, best: Path, costs: dict[Path, float]) -> Path:
+        """A path that was often passed over though it is not much worse; else the best."""
+        if self._passed_over[best]:  # it was passed over before: it may be again, and should not wait long then
+            self._passed_over[best], self._waits[best] = 0, _FIRST_WAIT
+        for path in CHOICES:
+            if path != best and costs[path] < _WORTH_A_TRY * costs[best]:
+                self._passed_over[path] += 1
+                if self._passed_over[path] > self._waits[path]:
+                    self._passed_over[path] = 0
+                    self._waits[path] = min(2 * self._waits[path], _LONGEST_WAIT)
+                    return path
         return best
 
     def calibrate(self, trial: Callable[[int], Trial], *, budget: float = 0.2) -> None:
