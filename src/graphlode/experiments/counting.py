@@ -12,6 +12,7 @@ from graphlode.execute import call
 from graphlode.execute.device import View, hold
 from graphlode.execute.devices import resolve
 from graphlode.execute.wait import Progress
+from graphlode.experiments.plots import time_text
 from graphlode.experiments.record import Cell, Record, Setting
 from graphlode.experiments.subjects import Subject
 from graphlode.graph.views import Roots
@@ -154,6 +155,13 @@ def fastest(cell: Mapping[str, Any]) -> float:
 
 def typical(cell: Mapping[str, Any]) -> float:
     return float(median(cell["seconds"]))
+
+
+def time_or_status(cell: Mapping[str, Any] | None) -> str:
+    """What a table says of a cell: its usual time, or why there is none."""
+    if cell is None:
+        return ""
+    return time_text(typical(cell)) if cell["status"] == "done" else str(cell["status"])
 
 
 def verify(cells: Iterable[Cell], subject: Subject) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graphlode.experiments.counting import prepare, typical, verify
+from graphlode.experiments.counting import prepare, time_or_status, typical, verify
 from graphlode.experiments.motif_runs import count_cell, known_motifs, look_of, ways
-from graphlode.experiments.plots import Look, legend, panels, say_nothing_there, seconds_axis, time_text
-from graphlode.experiments.record import Cell, Record, Setting, Table, done, names_of
+from graphlode.experiments.plots import Look, legend, panels, say_nothing_there, seconds_axis
+from graphlode.experiments.record import Cell, Record, Setting, Table, done, machine_of, names_of
 from graphlode.experiments.subjects import Subject
 from graphlode.mining.supports import Supported
 
@@ -41,7 +41,7 @@ def tables(document: Mapping[str, Any]) -> list[Table]:
         rows = []
         for way in _ways(cells):
             by_size = {cell["k"]: cell for cell in cells if cell["variant"] == way}
-            rows.append([way, *(_entry(by_size.get(k)) for k in document["sizes"])])
+            rows.append([way, *(time_or_status(by_size.get(k)) for k in document["sizes"])])
         made.append(Table(graph, ["method", *(f"{k} vertices" for k in document["sizes"])], rows))
     return made
 
@@ -71,16 +71,8 @@ def _ways(cells: list[Cell]) -> list[str]:
     return list(dict.fromkeys(cell["variant"] for cell in cells))
 
 
-def _entry(cell: Cell | None) -> str:
-    if cell is None:
-        return ""
-    return time_text(typical(cell)) if cell["status"] == "done" else cell["status"]
-
-
 def _subtitle(document: Mapping[str, Any]) -> str:
-    env = document["environment"]
-    where = f"{env['gpu']}, " if env["gpu"] else ""
     return (
-        f"{where}{document['threads']} CPU threads; median time on the device, graph by rank resident; what is missing "
+        f"{machine_of(document)}; median time on the device, graph by rank resident; what is missing "
         f"was stopped or too large"
     )

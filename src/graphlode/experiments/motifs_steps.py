@@ -34,7 +34,7 @@ from graphlode.experiments.plots import (
     say_nothing_there,
     time_text,
 )
-from graphlode.experiments.record import Cell, Record, Setting, Table, done, names_of
+from graphlode.experiments.record import Cell, Record, Setting, Table, done, machine_of, names_of
 from graphlode.experiments.subjects import Subject
 from graphlode.mining.motif_formulas import counts_from_sums
 from graphlode.mining.motifs import MOTIFS
@@ -144,9 +144,7 @@ def _serves(document: Mapping[str, Any]) -> Table:
 
 
 def figure(document: Mapping[str, Any]) -> Any:
-    env = document["environment"]
-    where = f"{env['gpu']}, " if env["gpu"] else ""
-    subtitle = f"{where}{document['threads']} CPU threads; share of each pass in the time, and all of it; medians"
+    subtitle = f"{machine_of(document)}; share of each pass in the time, and all of it; medians"
     sizes = document["sizes"]
     names = {(name, k): name if len(sizes) == 1 else f"{name}, {k}" for name in names_of(document) for k in sizes}
     drawn, axes = panels(TITLE, subtitle, list(names.values()) or ["no data"], width=4.2, height=1.9)

@@ -117,6 +117,12 @@ def as_text(document: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(entries) + "\n}\n"
 
 
+def machine_of(document: Mapping[str, Any]) -> str:
+    """The GPU, if there was one, and the CPU threads."""
+    gpu = document["environment"]["gpu"]
+    return f"{gpu}, {document['threads']} CPU threads" if gpu else f"{document['threads']} CPU threads"
+
+
 def done(cells: Iterable[Cell], **wanted: Any) -> list[Cell]:
     """The cells that were measured, have a right answer and match what is wanted."""
     return [cell for cell in cells if cell["status"] == "done" and matches(cell, wanted)]

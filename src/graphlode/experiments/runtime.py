@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphlode.execute.devices import resolve
-from graphlode.experiments.counting import count_up, prepare, typical, verify
+from graphlode.experiments.counting import count_up, prepare, time_or_status, typical, verify
 from graphlode.experiments.plots import (
     BLUE,
     GOLD,
@@ -29,7 +29,7 @@ from graphlode.experiments.plots import (
     time_text,
     whole_ticks,
 )
-from graphlode.experiments.record import Cell, Record, Setting, Table, done, names_of
+from graphlode.experiments.record import Cell, Record, Setting, Table, done, machine_of, names_of
 from graphlode.experiments.subjects import Subject
 
 TITLE = "Counting k-cliques: time by method"
@@ -80,7 +80,7 @@ def tables(document: Mapping[str, Any]) -> list[Table]:
         for way in document.get("ways", []):
             cells = [cell for cell in document["cells"] if cell["graph"] == name and _way(cell) == way]
             by_size = {cell["k"]: cell for cell in cells}
-            rows.append([label(**way), *(_entry(by_size.get(k)) for k in document["sizes"])])
+            rows.append([label(**way), *(time_or_status(by_size.get(k)) for k in document["sizes"])])
         found.append(Table(name, ["method", *(f"k = {k}" for k in document["sizes"])], rows))
     return found
 
@@ -119,16 +119,8 @@ def _way(cell: Cell) -> dict[str, str]:
     return {"device": cell["device"], "method": cell["method"]}
 
 
-def _entry(cell: Cell | None) -> str:
-    if cell is None:
-        return ""
-    return time_text(typical(cell)) if cell["status"] == "done" else cell["status"]
-
-
 def _subtitle(document: Mapping[str, Any]) -> str:
-    env = document["environment"]
-    where = f"{env['gpu']}, " if env["gpu"] else ""
     return (
-        f"{where}{document['threads']} CPU threads; median time on the device, ordered graph resident; a line ends where "
+        f"{machine_of(document)}; median time on the device, ordered graph resident; a line ends where "
         f"a cell would take over {time_text(document['limit_seconds'])}"
     )
