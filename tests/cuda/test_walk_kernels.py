@@ -94,8 +94,8 @@ def test_every_direction_finds_the_same_tree(
     ("entries", "left", "unreached", "read_anyway", "worth"),
     [
         (300, 1000, 100, 0, True),
-        (300, 1000, 100, 4800, True),
-        (300, 1000, 100, 4801, False),
+        (300, 1000, 100, 2400, True),
+        (300, 1000, 100, 2401, False),
         (10, 0, 50, 0, False),
         (0, 0, 0, 0, False),
     ],
