@@ -12,6 +12,7 @@ import pytest
 import graphlode as gl
 from graphlode.cli.app import COMMANDS
 from graphlode.datasets import dataset, dataset_names
+from graphlode.generate import web
 from graphlode.io import read, write
 
 KARATE = {"name": "karate", "num_vertices": 34, "num_edges": 78, "directed": False}
@@ -226,6 +227,16 @@ def test_generate_depends_on_the_seed_alone(graphlode: Any, tmp_path: Path, kind
         options = ("--scale", 8, "--edge-factor", 4, "-a", 0.5, "-b", 0.2, "-c", 0.2, "--seed", seed)
         assert graphlode("generate", kind, file, *options, "--threads", threads).status == 0
     assert files[0].read_bytes() == files[1].read_bytes() != files[2].read_bytes()
+
+
+@pytest.mark.parametrize(("options", "directed"), [((), True), (("--undirected",), False)])
+def test_generate_makes_a_web_of_links_or_of_edges(
+    graphlode: Any, tmp_path: Path, options: tuple[str, ...], directed: bool
+) -> None:
+    out = tmp_path / "web.npz"
+    found = graphlode("generate", "web", out, "--scale", 7, "--edge-factor", 4, "--seed", 3, *options, "--json").json
+    expected = web(7, 4, seed=3, directed=directed)
+    assert found["graph"]["num_edges"] == expected.num_edges > 100 and read(out) == expected
 
 
 def test_devices_lists_the_cpu_and_says_why_there_is_no_gpu(graphlode: Any) -> None:

@@ -25,8 +25,9 @@ from graphlode.io import write
 from graphlode.io.formats import file_kind
 
 Kind = Literal[
-    "rmat", "kronecker", "erdos_renyi", "barabasi_albert", "planted_clique", "complete", "cycle", "star", "path", "grid"
-]
+    "rmat", "kronecker", "erdos_renyi", "barabasi_albert", "planted_clique", "web", "complete", "cycle", "star", "path",
+    "grid",
+]  # fmt: skip
 KINDS: dict[str, Callable[..., Graph]] = {name: getattr(generators, name) for name in get_args(Kind)}
 
 Whole = int | None
@@ -36,8 +37,8 @@ Real = float | None
 def generate(
     kind: Annotated[Kind, typer.Argument(metavar="KIND", help="What to make.", show_default=False)],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
-    scale: Annotated[Whole, typer.Option(help="rmat, kronecker: 2^scale vertices.")] = None,
-    edge_factor: Annotated[Whole, typer.Option(help="rmat, kronecker: drawn edges per vertex.")] = None,
+    scale: Annotated[Whole, typer.Option(help="rmat, kronecker, web: 2^scale vertices.")] = None,
+    edge_factor: Annotated[Whole, typer.Option(help="rmat, kronecker, web: drawn edges per vertex.")] = None,
     a: Annotated[Real, typer.Option("-a", help="rmat, kronecker: weight of the first quadrant.")] = None,
     b: Annotated[Real, typer.Option("-b", help="... of the second.")] = None,
     c: Annotated[Real, typer.Option("-c", help="... of the third.")] = None,
@@ -48,7 +49,9 @@ def generate(
     rows: Annotated[Whole, typer.Option(help="grid")] = None,
     columns: Annotated[Whole, typer.Option(help="grid")] = None,
     seed: Annotated[Whole, typer.Option(help="Random kinds: same seed, same graph.")] = None,
-    directed: Annotated[bool | None, typer.Option("--directed", help="rmat, kronecker, erdos_renyi")] = None,
+    directed: Annotated[
+        bool | None, typer.Option("--directed/--undirected", help="rmat, kronecker, erdos_renyi; web is unless told.")
+    ] = None,
     format: Annotated[str | None, typer.Option("--format", help="Format of OUT, if its suffix does not tell.")] = None,
     threads: Threads = None,
     as_json: AsJson = False,
