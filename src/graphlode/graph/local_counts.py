@@ -70,5 +70,6 @@ def in_graph_order(counts: AnyArray, fetch: Callable[[str], AnyArray], by: str) 
     heads = vertices[fetch("neighbors")]
     low, high = np.minimum(tails, heads), np.maximum(tails, heads)
     if vertices.size <= MAX_NARROW_VERTICES:  # one sort of composed keys takes a third of the time
-        return counts[np.argsort(low.astype(np.int64) << 32 | high)]
+        # Both sides of one type: where NumPy has to cast while it computes and finds no memory for that, it crashes.
+        return counts[np.argsort(low.astype(np.int64) << 32 | high.astype(np.int64))]
     return counts[np.lexsort((high, low))]
