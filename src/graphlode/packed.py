@@ -7,8 +7,7 @@ kernel module `graph/packed`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -45,9 +44,8 @@ def _between(ends: tuple[float, float], level: int) -> float:
     return ends[0] + (ends[1] - ends[0]) * level / (LEVELS - 1)
 
 
-@dataclass(frozen=True)
-class Change:
-    """What a batch did to a shard."""
+class Change(NamedTuple):
+    """What a batch did to a shard, or to all of them."""
 
     inserted: int = 0
     deleted: int = 0
@@ -59,32 +57,33 @@ class Change:
     self_loops: int = 0  # entries of pairs that were dropped
 
 
-@dataclass(slots=True)
 class Pairs:
     """Entries that nobody has checked yet, as pairs of a row and a neighbor; both below `num_rows`, if they are right.
 
     Arrays are int32 or int64, both the same. Those of the host are numpy's; those that are `resident` lie on the device
     of the shard that gets them, and may still be written in `stream`, as the CUDA array interface names it. A pair of
-    equals is no entry.
+    equals is no entry. With `both`, each pair is two entries, there and back.
     """
 
-    rows: Any
-    neighbors: Any
-    num_pairs: int
-    num_rows: int
-    both: bool = False  # each pair is two entries, there and back
-    resident: bool = False
-    stream: int | None = None
+    __slots__ = ("bits", "both", "neighbors", "resident", "rows", "size", "stream")
 
-    @property
-    def size(self) -> int:
-        """The number of entries."""
-        return self.num_pairs << self.both
-
-    @property
-    def bits(self) -> int:
-        """Of the highest position."""
-        return max(1, (self.num_rows - 1).bit_length())
+    def __init__(
+        self,
+        rows: Any,
+        neighbors: Any,
+        num_pairs: int,
+        num_rows: int,
+        both: bool = False,
+        resident: bool = False,
+        stream: int | None = None,
+    ) -> None:
+        self.rows = rows
+        self.neighbors = neighbors
+        self.both = both
+        self.resident = resident
+        self.stream = stream
+        self.size = num_pairs << both  # entries
+        self.bits = (num_rows - 1).bit_length() or 1  # of the highest position
 
 
 def keys_of(rows: AnyArray, neighbors: AnyArray) -> AnyArray:

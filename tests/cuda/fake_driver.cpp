@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -26,6 +27,7 @@ std::map<void*, std::size_t> recorded;  // how many were queued before the event
 std::map<std::uint64_t, std::vector<std::size_t>> declared;
 std::map<std::uint64_t, int> allowed;
 std::vector<launch> launches;
+std::vector<std::pair<void*, std::size_t>> waits;  // for a stream, when there were so many launches
 std::string failing;
 int failing_with = 0;
 std::size_t host_bytes = 0, event_waits = 0;
@@ -89,8 +91,9 @@ int cuFuncGetParamInfo(std::uint64_t function, std::size_t index, std::size_t*, 
   *bytes = declared[function][index];
   return 0;
 }
-int cuStreamSynchronize(void*) {
+int cuStreamSynchronize(void* stream) {
   const lock guard(all);
+  waits.emplace_back(stream, launches.size());
   finish(num_queued);
   return answer("cuStreamSynchronize");
 }
@@ -162,5 +165,11 @@ int fake_take_launch(unsigned* shape, unsigned char* bytes) {
   std::memcpy(bytes, made.bytes.data(), made.bytes.size());
   return static_cast<int>(made.bytes.size());
 }
+// The latest wait for a stream: which one, and how many launches there were that nobody has taken.
+void fake_last_wait(std::uint64_t* found) {
+  const lock guard(all);
+  found[0] = reinterpret_cast<std::uint64_t>(waits.back().first), found[1] = waits.back().second;
+}
+std::size_t fake_num_waits() { return waits.size(); }
 std::size_t fake_event_waits() { return event_waits; }
 }

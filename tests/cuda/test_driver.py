@@ -190,6 +190,29 @@ def test_a_prepared_launch_knows_how_much_changes(kernel: Make) -> None:
         prepared.launch(1, 1, 0, (1, 2))
 
 
+def test_a_sequence_waits_for_the_stream_of_whoever_made_its_arrays(
+    queue: _driver.Queue, kernel: Make, fake: ctypes.CDLL
+) -> None:
+    sequence = _driver.LaunchSequence(queue, [(kernel(8), (Array(1),), [(0, 1)], 0, 0, 0)])
+
+    def last_wait() -> tuple[int, int]:
+        found = (ctypes.c_uint64 * 2)()
+        fake.fake_last_wait(found)
+        return found[0], found[1]
+
+    before = fake.fake_num_waits()
+    sequence.run((1, Array(5)), False)
+    assert fake.fake_num_waits() == before and take(fake) == ((1, 1, 0), struct.pack("=Q", 5))
+    sequence.run((1, Array(6)), False, 77)
+    assert last_wait() == (77, 0) and take(fake) is not None  # before anything was started
+    sequence.run((1, Array(6)), True, 77)
+    assert last_wait() == (17, 1) and fake.fake_num_waits() == before + 3 and take(fake) is not None
+    fake.fake_fail(b"cuStreamSynchronize", 700)
+    with pytest.raises(KernelFaultError, match="^cuda:7: cuStreamSynchronize: an illegal memory access"):
+        sequence.run((1, Array(6)), False, 77)
+    assert take(fake) is None
+
+
 def test_arrays_arrive_though_the_ring_wraps_before_anybody_waits(queue: _driver.Queue, fake: ctypes.CDLL) -> None:
     rng = np.random.default_rng(1)
     sent = [rng.integers(0, 255, size, np.uint8) for size in rng.integers(1, SECTION // 3, 60)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from packed_pair import Pair, random_keys
 
 from graphlode.control import Control
 from graphlode.cuda.graph import packed, packed_pages
+from graphlode.cuda.graph.packed_input import take
 from graphlode.cuda.graph.packed_read import leaf_counts
 from graphlode.errors import InputError
 from graphlode.packed import Change, Pairs, keys_of
@@ -43,6 +45,30 @@ def test_pairs_are_made_into_keys_on_the_device(bench: Bench, dtype: Any, both: 
             found = (change.inserted, change.deleted, change.changed, change.self_loops)
             assert found == (wanted.inserted, wanted.deleted, wanted.changed, int((~kept).sum()))
             pair.check()
+
+
+class OnOneOfTwo(np.ndarray):
+    """An array of a device that is not there, but has a number and streams."""
+
+    data: Any = SimpleNamespace(device_id=1)
+
+
+def test_pairs_that_may_still_be_written_are_waited_for_before_they_are_read() -> None:
+    steps: list[Any] = []
+
+    def asarray(array: Any) -> Any:
+        steps.append("copied")
+        return array
+
+    cuda = SimpleNamespace(runtime=SimpleNamespace(streamSynchronize=steps.append))
+    device: Any = SimpleNamespace(xp=SimpleNamespace(ndarray=OnOneOfTwo, cuda=cuda), asarray=asarray)
+    rows = np.arange(4, dtype=np.int32).view(OnOneOfTwo)
+    for number, wanted, stream in ((1, [], 5), (0, [5, "copied", "copied"], None)):
+        staging: Any = SimpleNamespace(device_number=number, on_device={"deletes": 0, "weights": 0})
+        steps.clear()
+        given = take(device, staging, Pairs(rows, rows, 4, 100, resident=True, stream=5), None, None)
+        assert steps == wanted and given.stream == stream  # if they lie here, whoever launches waits
+        assert given.tails is rows and given.count == 4 and given.neighbor_bits == 7
 
 
 @pytest.mark.parametrize("size", [50, 3000])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,18 +13,10 @@ from graphlode.cuda.graph.packed_groups import (
     LEAST_ENTRIES,
     MOST_ENTRIES,
     RECORD_WORDS,
-    fresh_pages_for,
     groups_from_records,
     groups_from_totals,
     regroup,
 )
-
-
-@pytest.mark.parametrize("entries", [0, 1, MOST_ENTRIES, MOST_ENTRIES + 1, 8 * MOST_ENTRIES, 10**9])
-def test_fresh_pages_are_within_bounds(entries: int) -> None:
-    count = fresh_pages_for(entries)
-    assert -(-entries // count) <= MOST_ENTRIES
-    assert count == 1 or entries // count >= LEAST_ENTRIES
 
 
 def records_of(totals: Any, positions: Any) -> Any:

@@ -6,9 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
+
+from graphlode.execute.wait import uninterrupted
 
 SCRIPT = """
 import sys, time
@@ -117,3 +120,29 @@ slow.join()
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 1.2
+
+
+def test_what_is_uninterrupted_hears_ctrl_c_when_it_is_over() -> None:
+    handler, steps = signal.getsignal(signal.SIGINT), []
+
+    def work() -> None:
+        with uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+            steps.append("went on")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert steps == ["went on"] and signal.getsignal(signal.SIGINT) is handler
+
+
+def test_on_other_threads_nothing_interrupts() -> None:
+    handler, found = signal.getsignal(signal.SIGINT), []
+
+    def work() -> None:
+        with uninterrupted():
+            found.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [handler] and signal.getsignal(signal.SIGINT) is handler

@@ -59,7 +59,7 @@ def crowded(graph: gl.Graph) -> gl.Graph:
 
 def sparse(graph: gl.Graph) -> gl.Graph:
     """A graph of fewer edges, without views."""
-    return gl.from_edges(*DENSE[:, :1200])
+    return gl.from_edges(*DENSE[:, :300])
 
 
 def directed(graph: gl.Graph) -> gl.Graph:

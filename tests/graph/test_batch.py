@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,39 @@ def test_a_batch_says_what_it_holds_and_travels() -> None:
     assert repr(batch) == "<graphlode.Batch: 1 insertions, 1 deletions>"
     twin = pickle.loads(pickle.dumps(batch))
     assert twin.src.tolist() == [1, 2] and twin.delete.tolist() == [False, True] and twin.loop_ids.tolist() == [5]
+
+
+@pytest.mark.parametrize("delete", [None, True, [True, False, True, False]], ids=["none", "all", "some"])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_a_batch_that_travels_keeps_the_type_of_its_ids(dtype: Any, delete: Any) -> None:
+    src, dst = np.array([1, 2, 5, 6], dtype), np.array([2, 3, 5, 7], dtype)
+    for size in (2, 4):  # without and with a self-loop
+        batch = gl.Batch(src[:size], dst[:size], delete=delete[:size] if isinstance(delete, list) else delete)
+        twin = pickle.loads(pickle.dumps(batch))
+        assert twin.src.dtype == batch.src.dtype == dtype
+        np.testing.assert_array_equal(twin.delete, batch.delete)
+        assert twin.src.tolist() == batch.src.tolist() and twin.loop_ids.tolist() == batch.loop_ids.tolist()
+
+
+def test_which_edges_are_deleted_is_said_for_each_and_does_not_change() -> None:
+    for batch in (gl.Batch([1, 2, 3], [2, 2, 4], delete=True), gl.Batch([1, 3], [2, 4], delete=[True, True])):
+        assert batch.delete is not None and batch.delete.tolist() == [True, True] and batch.delete is batch.delete
+        with pytest.raises(ValueError, match="read-only"):
+            batch.delete[0] = False
+    assert gl.Batch([1], [2], delete=False).delete is None
+
+
+def test_a_result_is_a_value() -> None:
+    given = {"cpu": "merge"}
+    result = gl.BatchResult(3, inserted=2, paths=given, seconds=0.5)
+    assert result == gl.BatchResult(3, 2, 0, 0, 0, 0, {"cpu": "merge"}, 0.5) != gl.BatchResult(3)
+    assert result == pickle.loads(pickle.dumps(result)) and replace(result, inserted=0).inserted == 0
+    given.clear()
+    assert dict(result.paths) == {"cpu": "merge"} and dict(gl.BatchResult(1).paths) == {}
+    with pytest.raises(AttributeError):
+        result.inserted = 3  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        result.paths["cpu"] = "rebuild"  # type: ignore[index]
 
 
 def test_an_empty_batch_is_one() -> None:

@@ -2,6 +2,7 @@
 //
 // An extension of its own, since the CUDA device must not need what belongs to the CPU's. Nothing here links to CUDA.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -143,7 +145,7 @@ class launch_sequence {
     }
   }
 
-  void run(const nb::tuple& values, bool wait) const {
+  void run(const nb::tuple& values, bool wait, std::optional<std::uint64_t> after) const {
     if (values.size() < num_values_)
       throw input_error("a sequence takes " + std::to_string(num_values_) + " values, got " +
                         std::to_string(values.size()));
@@ -157,6 +159,7 @@ class launch_sequence {
       for (const change& to : one.changing) ready.back().words.words[to.position] = word_of(one, to, values, read);
     }
     const nb::gil_scoped_release released;
+    if (after) queue_->wait_for(reinterpret_cast<cuda::stream>(*after));
     for (ready_step& one : ready) one.of->kernel->start_released(one.grid, one.block, one.of->shared_bytes, one.words);
     if (wait) queue_->synchronize();
   }
@@ -290,6 +293,6 @@ NB_MODULE(_driver, m) {
                               "replaced by which value, the values that are its grid and block, and its shared bytes.")
       .def(nb::init<std::shared_ptr<cuda::queue>, const std::vector<launch_sequence::step>&>(), nb::arg("queue"),
            nb::arg("steps"))
-      .def("run", &launch_sequence::run, nb::arg("values"), nb::arg("wait"),
-           "Start all of them, and wait for them if that is wanted.");
+      .def("run", &launch_sequence::run, nb::arg("values"), nb::arg("wait"), nb::arg("after") = nb::none(),
+           "Start all of them, after another stream has done what it has to do, and wait for them if that is wanted.");
 }

@@ -68,6 +68,8 @@ class queue {
   void fetch(void* to, address from, std::size_t bytes);
   void fetch_large(void* to, address from, std::size_t bytes, int threads);
   void synchronize();
+  // Until another stream of the same GPU has done what was started in it.
+  void wait_for(stream other);
 
   const driver& of_driver() const { return driver_; }
   context of_context() const { return context_; }

@@ -167,9 +167,11 @@ void queue::fetch(void* to, address from, std::size_t bytes) {
   }
 }
 
-void queue::synchronize() {
+void queue::synchronize() { wait_for(stream_); }
+
+void queue::wait_for(stream other) {
   const context_scope current(driver_, context_);
-  driver_.check(driver_.synchronize(stream_), "cuStreamSynchronize");
+  driver_.check(driver_.synchronize(other), "cuStreamSynchronize");
 }
 
 kernel::kernel(std::shared_ptr<queue> in, function entry) : queue_(std::move(in)), function_(entry) {

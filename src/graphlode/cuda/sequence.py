@@ -31,8 +31,11 @@ class Step(NamedTuple):
 
 
 class LaunchSequence(Protocol):
-    def run(self, values: tuple[Any, ...], wait: bool) -> None:
-        """Start all launches with these values: arrays, or numbers that fit; with `wait`, return when they are done."""
+    def run(self, values: tuple[Any, ...], wait: bool, after: int | None = None) -> None:
+        """Start all launches with these values: arrays, or numbers that fit; with `wait`, return when they are done.
+
+        `after` is a stream, as the CUDA array interface names it, that is waited for before anything is started.
+        """
 
 
 class PlainSequence:
@@ -44,13 +47,20 @@ class PlainSequence:
             (step, step.module.prepare(step.entry, step.args, tuple(step.changing))) for step in steps
         ]
 
-    def run(self, values: tuple[Any, ...], wait: bool) -> None:
+    def run(self, values: tuple[Any, ...], wait: bool, after: int | None = None) -> None:
+        wait_for_stream(self._device, after)
         for step, prepared in self._steps:
             if grid := values[step.grid]:
                 changed = (values[number] for number in step.changing.values())
                 prepared.launch(grid, values[step.block], *changed, shared_bytes=step.shared_bytes)
         if wait:
             self._device.synchronize()
+
+
+def wait_for_stream(device: KernelDevice, stream: int | None) -> None:
+    """Until all is done that was started in a stream, as the CUDA array interface names it; None: nothing was."""
+    if stream is not None and hasattr(device.xp, "cuda"):  # an emulated device has no streams
+        device.xp.cuda.runtime.streamSynchronize(stream)
 
 
 def prepare_sequence(device: KernelDevice, steps: Sequence[Step]) -> LaunchSequence:

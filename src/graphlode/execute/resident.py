@@ -9,28 +9,24 @@ from typing import Any
 
 from graphlode.errors import InputError
 
+_WIDTHS = {"<i4": 4, "<i8": 8}  # bytes
+
 
 def ids_on_device(src: Any, dst: Any) -> tuple[int, int | None] | None:
     """The length of two arrays on a device and the stream that may still write them; None: read them on the host.
 
     Both must be int32 or both int64, of one dimension, without gaps.
     """
-    described = _described(src), _described(dst)
-    if described[0] is None or described[1] is None:
+    tails = getattr(src, "__cuda_array_interface__", None)
+    heads = None if tails is None else getattr(dst, "__cuda_array_interface__", None)
+    if tails is None or heads is None or tails["typestr"] != heads["typestr"]:
         return None
-    kinds = {(d["typestr"], len(d["shape"]), _has_gaps(d)) for d in described}
-    if kinds not in ({("<i4", 1, False)}, {("<i8", 1, False)}):
+    width, shape, other = _WIDTHS.get(tails["typestr"]), tails["shape"], heads["shape"]
+    if width is None or len(shape) != 1 or len(other) != 1:
         return None
-    lengths = [int(d["shape"][0]) for d in described]
-    if lengths[0] != lengths[1]:
-        raise InputError(f"src and dst must have the same length, got {lengths[0]} and {lengths[1]}")
-    return lengths[0], described[0].get("stream")
-
-
-def _described(values: Any) -> Any:
-    return getattr(values, "__cuda_array_interface__", None)
-
-
-def _has_gaps(described: Any) -> bool:
-    strides = described.get("strides")
-    return strides is not None and tuple(strides) != (int(described["typestr"][2:]),)
+    for strides in (tails.get("strides"), heads.get("strides")):
+        if strides is not None and tuple(strides) != (width,):
+            return None
+    if shape != other:
+        raise InputError(f"src and dst must have the same length, got {shape[0]} and {other[0]}")
+    return int(shape[0]), tails.get("stream")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from _signal import SIGINT, getsignal, signal  # type: ignore[import-not-found]
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
-from threading import get_ident, main_thread
 from typing import Any, TypeVar
 
 from graphlode.control import Control
@@ -50,17 +49,21 @@ class uninterrupted:
     __slots__ = ("_handler", "_heard")
 
     def __enter__(self) -> None:
-        handler = getsignal(SIGINT) if get_ident() == main_thread().ident else None
-        self._handler = handler if callable(handler) else None  # nothing interrupts other threads
-        if self._handler is not None:
-            self._heard: list[Any] = []
-            signal(SIGINT, self._hear)
+        self._handler: Callable[..., Any] | None = None
+        self._heard: tuple[Any, ...] | None = None
+        handler = getsignal(SIGINT)
+        if callable(handler):
+            try:
+                signal(SIGINT, self._hear)
+                self._handler = handler
+            except ValueError:  # not the main thread: nothing interrupts the others
+                pass
 
     def _hear(self, *signal_and_frame: Any) -> None:
-        self._heard.append(signal_and_frame)
+        self._heard = self._heard or signal_and_frame
 
     def __exit__(self, *error: object) -> None:
         if self._handler is not None:
             signal(SIGINT, self._handler)
-            if self._heard:
-                self._handler(*self._heard[0])
+            if self._heard is not None:
+                self._handler(*self._heard)

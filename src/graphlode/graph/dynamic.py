@@ -25,9 +25,9 @@ from graphlode.graph.balance import first_weights
 from graphlode.graph.batch import Batch, BatchResult, all_ids
 from graphlode.graph.ids import Admission, VertexIds
 from graphlode.graph.shard import Strategy
-from graphlode.graph.shards import Changes, Shards
+from graphlode.graph.shards import Shards
 from graphlode.graph.snapshot import Moment, Snapshot
-from graphlode.packed import MAX_ROWS, Pairs
+from graphlode.packed import MAX_ROWS, Change, Pairs
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 
 _PATIENCE = 0.002  # seconds between two looks whether a batch has published a snapshot
@@ -88,6 +88,7 @@ class DynamicGraph:
         self._weighted = bool(weighted)
         self._devices = tuple(names)
         self._ids = VertexIds(size)
+        self._fixed = self._ids.fixed
         self._moment = Moment(num_vertices=len(self._ids))
         self._shards = Shards(
             chosen,
@@ -271,22 +272,25 @@ class DynamicGraph:
         begun = perf_counter()
         if batch.weights is not None and not self._weighted:
             raise InputError("the batch has weights, but the store has none; make it with weighted=True")
+        shards = self._shards
         with self._lock:
-            self._require_open()
+            if self._closed or shards.broken:
+                self._require_open()
             self._writer = get_ident()
-            if self._ids.fixed and self._shards.takes_pairs:
-                changes = self._apply_pairs(batch)
+            if self._fixed and shards.takes_pairs:
+                change, paths = self._apply_pairs(batch)
             else:
                 batch = batch.on_host()
-                changes = self._apply_keys(batch)
-            self._shards.settle()
-            result = self._result(batch, changes, perf_counter() - begun)
+                change, paths = self._apply_keys(batch)
+            if shards.settles:
+                shards.settle()
+            result = self._result(batch, change, paths, perf_counter() - begun)
             if self._read_elsewhere:
                 self._read_elsewhere = False
                 self._publish()
         return result
 
-    def _apply_keys(self, batch: Batch) -> Changes:
+    def _apply_keys(self, batch: Batch) -> tuple[Change, Mapping[str, str]]:
         """Checked and located on the host."""
         tails, heads, batch_deletes, batch_weights, admission = self._located(batch)
         keys, deletes, weights = self._entries(tails, heads, batch_deletes, batch_weights)
@@ -294,18 +298,18 @@ class DynamicGraph:
             self._shards.grow(admission.num_vertices)
         if not self._read_elsewhere:
             self._latest = None  # if nobody else holds it, its pages need no copies
-        return self._shards.apply(keys, deletes, weights, lambda changes: self._happened(changes, admission))
+        return self._shards.apply(keys, deletes, weights, lambda change: self._happened(change, admission))
 
-    def _apply_pairs(self, batch: Batch) -> Changes:
+    def _apply_pairs(self, batch: Batch) -> tuple[Change, Mapping[str, str]]:
         """Checked where it is applied. Ids are positions, so there is nothing to locate."""
-        src, dst, weights = batch.src, batch.dst, batch.weights
+        src, dst, weights, resident, size = batch.src, batch.dst, batch.weights, batch.resident, batch._size
         if batch.self_loops:
             self._ids.require(batch.loop_ids)
-        if not batch.resident and src.dtype != dst.dtype:
+        if not resident and src.dtype != dst.dtype:
             src, dst = src.astype(np.int64), dst.astype(np.int64)
         if self._weighted and weights is None:
-            weights = np.ones(len(batch))
-        pairs = Pairs(src, dst, len(batch), len(self._ids), not self._directed, batch.resident, batch.stream)
+            weights = np.ones(size)
+        pairs = Pairs(src, dst, size, self._moment.num_vertices, not self._directed, resident, batch.stream)
         if not self._read_elsewhere:
             self._latest = None
         try:
@@ -320,7 +324,7 @@ class DynamicGraph:
         self, batch: Batch
     ) -> tuple[AnyArray, AnyArray, BoolArray | None, FloatArray | None, Admission | None]:
         """The batch by positions. Deletions of vertices that are not there are left out."""
-        if self._ids.fixed:
+        if self._fixed:
             for ids in (batch.src, batch.dst, batch.loop_ids):
                 self._ids.require(ids)
             return batch.src, batch.dst, batch.delete, batch.weights, None
@@ -352,37 +356,22 @@ class DynamicGraph:
             None if weights is None else np.repeat(weights, 2),
         )
 
-    def _happened(self, changes: Changes, admission: Admission | None = None) -> None:
+    def _happened(self, change: Change, admission: Admission | None = None) -> None:
         """The batch is there: say so. Called when the last shard has committed, on any thread."""
+        version, num_vertices, num_entries = self._moment
         if admission is not None:
             self._ids.keep(admission)
-        now = self._moment
-        grown = sum(change.inserted - change.deleted for change in changes if change is not None)
-        self._moment = Moment(now.version + 1, len(self._ids), now.num_entries + grown)
+            num_vertices = len(self._ids)
+        self._moment = Moment(version + 1, num_vertices, num_entries + change.inserted - change.deleted)
         self._latest = None
 
-    def _result(self, batch: Batch, changes: Changes, seconds: float) -> BatchResult:
-        inserted = deleted = changed = self_loops = 0
-        paths = {}
-        for shard, change in zip(self._shards, changes, strict=True):
-            if change is not None:
-                inserted += change.inserted
-                deleted += change.deleted
-                changed += change.changed
-                self_loops += change.self_loops
-                paths[shard.name] = change.path
+    def _result(self, batch: Batch, change: Change, paths: Mapping[str, str], seconds: float) -> BatchResult:
+        inserted, deleted, changed, self_loops = change.inserted, change.deleted, change.changed, change.self_loops
         if not self._directed:
             inserted, deleted, changed, self_loops = inserted // 2, deleted // 2, changed // 2, self_loops // 2
-        return BatchResult(
-            version=self._moment.version,
-            inserted=inserted,
-            deleted=deleted,
-            changed=changed,
-            unchanged=len(batch) - self_loops - inserted - deleted - changed,
-            self_loops=batch.self_loops + self_loops,
-            paths=paths,
-            seconds=seconds,
-        )
+        unchanged = batch._size - self_loops - inserted - deleted - changed
+        self_loops += batch.self_loops
+        return BatchResult(self._moment.version, inserted, deleted, changed, unchanged, self_loops, paths, seconds)
 
     def _publish(self) -> Snapshot:
         """A snapshot of the present version, also for the next who asks. With the lock."""

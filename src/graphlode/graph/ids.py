@@ -12,6 +12,7 @@ what lies below its number of vertices.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,8 @@ UNKNOWN = -1
 # A direct table may have this many places, or so many per id that it holds.
 _SMALL = 1 << 16
 _PLACES_PER_ID = 8
+
+_UNSIGNED: dict[int, np.dtype[Any]] = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}  # by the bytes of an id
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,8 @@ class VertexIds:
 
     def require(self, ids: AnyArray) -> None:
         """InputError unless every id is one of the fixed ones."""
-        unsigned = ids.view(f"u{ids.itemsize}")  # in which what is negative is large
-        if ids.size and int(unsigned.max()) >= self._count:
+        # Without signs, what is negative is large.
+        if ids.size and int(np.maximum.reduce(ids.view(_UNSIGNED[ids.itemsize]))) >= self._count:
             outside = ids[(ids < 0) | (ids >= self._count)]
             raise InputError(f"vertex {int(outside[0])} is outside 0 .. {self._count - 1}")
 

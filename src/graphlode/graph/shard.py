@@ -7,7 +7,6 @@ handing them over would take longer than they do. Where it can be had in the pla
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -79,7 +78,7 @@ class Shard:
         self.batches = 0
         self.seconds = 0.0
         self.last_path = "none"
-        self.paths: Counter[str] = Counter()
+        self.paths: dict[str, int] = {}  # how often each was taken
         self._weighted = weighted
         self._strategy: Strategy = strategy
         self._model = _model(device, weighted)
@@ -117,11 +116,11 @@ class Shard:
         if self._chosen != "in place":
             return None
         found = kernels.attempt(near, state, part.keys, part.deletes, part.weights)
-        if not isinstance(found, Change):
-            return found
-        if not certainly:
-            self._learn(found, updates, entries)
-        return self._count(found)
+        if isinstance(found, Change):
+            if not certainly:
+                self._learn(found, updates, entries)
+            self._count(found)
+        return found
 
     def apply_here(self, part: Part, begun: Any) -> Change | None:
         """As `apply`, on the calling thread in the place of the worker, if that has nothing to do; None otherwise."""
@@ -183,11 +182,12 @@ class Shard:
         return self._count(change)
 
     def _count(self, change: Change) -> Change:
+        path, paths = change.path, self.paths
         self.batches += 1
         self.seconds += change.seconds
         self.rebalances += change.rebalances
-        self.last_path = change.path
-        self.paths[change.path] += 1
+        self.last_path = path
+        paths[path] = paths.get(path, 0) + 1
         return change
 
     def _learn(self, change: Change, updates: int, entries: int) -> None:

@@ -17,6 +17,7 @@ from concurrent.futures import Future, wait
 from copy import copy
 from functools import partial
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -57,8 +58,10 @@ class Shards:
             Shard(name, device, num_rows=num_rows, weighted=weighted, strategy=strategy)
             for name, device in zip(names, devices, strict=True)
         ]
+        self._paths: dict[tuple[str, str], Mapping[str, str]] = {}  # of batches that one shard took, by its name
         self._share(ShareTable(weights))
         self._balance = Balance([device.speed for device in devices]) if automatic and len(devices) > 1 else None
+        self.settles = self._balance is not None  # whether `settle` may have something to do
         self.broken = False
         self._everywhere(lambda shard: shard.create())
 
@@ -100,32 +103,31 @@ class Shards:
 
     # Batches
 
-    @property
-    def takes_pairs(self) -> bool:
-        """Whether a batch may come as pairs of positions that nobody has checked: if one shard has all, and takes them."""
-        return self._only is not None and self._only.takes_pairs
-
     def apply(
         self,
         keys: AnyArray | Pairs,
         deletes: BoolArray | Literal[True] | None,
         weights: FloatArray | None,
-        done: Callable[[Changes], None],
-    ) -> Changes:
-        """All of it or nothing. `done` is called once, when it is there."""
-        if self._only is None or not keys.size:
-            begun = perf_counter()
+        done: Callable[[Change], None],
+    ) -> tuple[Change, Mapping[str, str]]:
+        """All of it or nothing: what it did to all shards together, and the path that each took. `done` is called once,
+        when it is there."""
+        only, size, balance = self._only, keys.size, self._balance
+        begun = 0.0 if balance is None else perf_counter()
+        if only is None or not size:
             parts = self._split(keys, deletes, weights)
             changes = self._commit(parts, done)
             sizes = [0 if part is None else part.keys.size for part in parts]
             self._learn(sizes, changes, perf_counter() - begun)
-        else:
-            begun = perf_counter()
-            changes = self._apply_alone(self._only, Part(keys, deletes, weights), done)
-            if self._balance is not None and self._balance.takes_note():
-                sizes = [0 if change is None else keys.size for change in changes]
-                self._learn(sizes, changes, perf_counter() - begun)
-        return changes
+            return _total(changes), self._paths_of(changes)
+        change = self._apply_alone(only, Part(keys, deletes, weights), done)
+        if balance is not None and balance.takes_note():
+            alone: Changes = [change if shard is only else None for shard in self._shards]
+            self._learn([0 if one is None else size for one in alone], alone, perf_counter() - begun)
+        paths = self._paths.get((only.name, change.path))
+        if paths is None:
+            paths = self._paths[only.name, change.path] = MappingProxyType({only.name: change.path})
+        return change, paths
 
     def settle(self) -> bool:
         """Move slots if the batches seen so far say that it is worth while; whether any moved."""
@@ -155,17 +157,17 @@ class Shards:
             return 0
         begun = perf_counter()
         parts = self._exchange(moves)
-        changes = self._commit(parts, lambda changes: self._share(table))
+        changes = self._commit(parts, lambda change: self._share(table))
         if self._balance is not None:
-            self._balance.moved(
-                sum(change.inserted for change in changes if change is not None), perf_counter() - begun
-            )
+            self._balance.moved(_total(changes).inserted, perf_counter() - begun)
         return len(moves)
 
     def _share(self, table: ShareTable) -> None:
         owners = [number for number, count in enumerate(table.counts()) if count]
         self._table = table
         self._only = self._shards[owners[0]] if len(owners) == 1 else None
+        # Whether a batch may come as pairs of positions that nobody has checked: if one shard has all, and takes them.
+        self.takes_pairs = self._only is not None and self._only.takes_pairs
 
     def _wanted(self, *, now: bool = False) -> list[float] | None:
         if self._balance is None or not (now or self._balance.is_time):
@@ -208,7 +210,10 @@ class Shards:
             parts.append(Part(together, deletes, values) if together.size else None)
         return parts
 
-    def _commit(self, parts: Sequence[Part | None], done: Callable[[Changes], None]) -> Changes:
+    def _paths_of(self, changes: Changes) -> Mapping[str, str]:
+        return {s.name: c.path for s, c in zip(self._shards, changes, strict=True) if c is not None}
+
+    def _commit(self, parts: Sequence[Part | None], done: Callable[[Change], None]) -> Changes:
         """Two phases. Parts for devices far away are handed to their workers, small ones near by are done meanwhile."""
         control = Control()
         changes: Changes = [None] * len(parts)
@@ -217,49 +222,52 @@ class Shards:
         prepared = self._prepare_all(working, near, control)
         with uninterrupted():
             self._commit_all(prepared, near, changes)
-            done(changes)
+            done(_total(changes))
         return changes
 
-    def _apply_alone(self, shard: Shard, part: Part, done: Callable[[Changes], None]) -> Changes:
+    def _apply_alone(self, shard: Shard, part: Part, done: Callable[[Change], None]) -> Change:
         """A batch for the only shard with rows, in one go: whole or not at all is for its kernels to see to."""
-        number = self._shards.index(shard)
-        changes: Changes = [None] * len(self._shards)
-        begun = None
+        begun: Any = None
         if shard.attempts:
             with uninterrupted():
-                begun = self._guarded(shard.attempt, part)
-                change = begun if isinstance(begun, Change) else self._guarded(shard.apply_here, part, begun)
+                try:
+                    begun = shard.attempt(part)
+                    change = begun if isinstance(begun, Change) else shard.apply_here(part, begun)
+                except BaseException as error:
+                    self._refused(error)
+                    raise
                 if change is not None:
-                    changes[number] = change
-                    done(changes)
-                    return changes
+                    done(change)
+                    return change
         elif (near := shard.nearby(part)) is not None:
             prepared = shard.prepare(part, Control(), near)
             with uninterrupted():
-                changes[number] = self._commit_part(shard, prepared)
-                done(changes)
-            return changes
+                change = self._commit_part(shard, prepared)
+                done(change)
+            return change
+        return self._apply_on_worker(shard, part, begun, done)
+
+    def _apply_on_worker(self, shard: Shard, part: Part, begun: Any, done: Callable[[Change], None]) -> Change:
         control = Control()
 
-        def both(shard: Shard) -> None:
-            if shard.attempts:
-                changes[number] = self._guarded(shard.apply, part, control, begun)
+        def both(shard: Shard) -> Change:
+            if not shard.attempts:
+                change = self._commit_part(shard, shard.prepare(part, control))
             else:
-                changes[number] = self._commit_part(shard, shard.prepare(part, control))
-            done(changes)
+                try:
+                    change = shard.apply(part, control, begun)
+                except BaseException as error:
+                    self._refused(error)
+                    raise
+            done(change)
+            return change
 
-        wait_all([self._on(shard, both)], control)
-        return changes
+        found: Change = wait_all([self._on(shard, both)], control)[0]
+        return found
 
-    def _guarded(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """What prepares and commits: it fails with nothing changed, unless the device itself does."""
-        try:
-            return work(*arguments)
-        except _REFUSALS:
-            raise
-        except BaseException:
-            self.broken = True
-            raise
+    def _refused(self, error: BaseException) -> None:
+        """What prepares and commits in one fails with nothing changed, unless the device itself does."""
+        self.broken = self.broken or not isinstance(error, _REFUSALS)
 
     def _prepare_all(
         self, working: Mapping[int, Part], near: Mapping[int, Device], control: Control
@@ -308,6 +316,17 @@ class Shards:
 
     def _everywhere(self, work: Callable[[Shard], Any]) -> list[Any]:
         return wait_all([self._on(shard, work) for shard in self._shards], Control())
+
+
+def _total(changes: Changes) -> Change:
+    """What a batch did to all shards together; of paths and seconds each has its own."""
+    there = [change for change in changes if change is not None]
+    return Change(
+        inserted=sum(change.inserted for change in there),
+        deleted=sum(change.deleted for change in there),
+        changed=sum(change.changed for change in there),
+        self_loops=sum(change.self_loops for change in there),
+    )
 
 
 def _rows_in(shard: Shard, slots: BoolArray) -> tuple[AnyArray, FloatArray | None]:

@@ -8,10 +8,9 @@ device where they are if one shard there holds everything, else merged from all 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +31,7 @@ from graphlode.worker import with_own_threads
 _ROWS = ("_offsets", "_neighbors", "_weights")
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """What a store says of itself at one version."""
 
     version: int = 0

@@ -20,15 +20,16 @@ from graphlode.control import Control
 from graphlode.cuda.graph.packed_batch import INFO, Buffers, named_info, read_info
 from graphlode.cuda.graph.packed_check import check
 from graphlode.cuda.graph.packed_input import ALL_GONE, Given, take
-from graphlode.cuda.graph.packed_launch import EFFECTS, LEAVES, SOURCE, WINDOWS, launches
-from graphlode.cuda.graph.packed_pages import (
+from graphlode.cuda.graph.packed_launch import LEAVES, SORTED, SOURCE, WINDOWS, launches
+from graphlode.cuda.graph.packed_merge import (
     MergeRoom,
-    PagePlan,
-    plan_merge,
-    plan_pages,
+    finish_merge,
+    first_pages,
+    merge,
+    pages_of_merge,
     room_for_merge,
-    write_pages,
 )
+from graphlode.cuda.graph.packed_pages import PagePlan, plan_pages, write_pages
 from graphlode.cuda.graph.packed_read import (
     contains,
     csr,
@@ -74,8 +75,6 @@ TAKES_PAIRS = True
 READS_ON_WORKER = True
 """A batch may move the arrays that all versions share; it does so on the worker, and readers take turns with it there."""
 
-_STEPS = {"merge": EFFECTS, "rebuild": EFFECTS, "climb": LEAVES, "in place": WINDOWS}
-
 
 @dataclass(slots=True)
 class Plan:
@@ -89,8 +88,8 @@ class Plan:
     pages: PagePlan | None
     path: Path
     seconds: float
-    written: bool = False  # all but the pages
-    room: MergeRoom | None = None
+    written: bool = False  # all but the pages; of a merge, all
+    room: MergeRoom | None = None  # of a merge
 
 
 def prepare(
@@ -105,7 +104,8 @@ def prepare(
 ) -> Plan:
     """Plan a batch, given in order of time; nothing that anybody sees is changed. Raises DeviceMemoryError.
 
-    A rebuild is done as a merge: on a GPU, finding out what a batch does costs less than sorting all entries again.
+    A rebuild is done as a merge: on a GPU, that costs less than sorting all entries again. A merge for which there is
+    no memory is done in place, in several waves if need be.
     """
     return _with_pages(device, _plan(device, state, batch, deletes, weights, path, control), control)
 
@@ -122,7 +122,10 @@ def apply(
 ) -> Change:
     """Plan a batch and write it, with one look at the device if all pages stay where they are. Fails as `prepare` does."""
     plan = _plan(device, state, batch, deletes, weights, path, control, at_once=True)
-    return commit(device, _with_pages(device, plan, control))
+    if not plan.written:
+        return commit(device, _with_pages(device, plan, control))
+    control.advance(plan.given.count)
+    return commit(device, plan)
 
 
 def attempt(device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes: Any, weights: Any) -> Any:
@@ -133,15 +136,15 @@ def attempt(device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes
     count = batch.size
     if not count or not state.is_undisturbed:
         return None
-    if not state.workspace.has_room(count, state.pages.size):
+    begun, workspace = perf_counter(), state.workspace
+    if not workspace.has_room(count, state.directory.pages.size):
         with device.current():
             plan = _plan(device, state, batch, deletes, weights, "in place", Control(), at_once=True)
             return commit(device, plan) if plan.written else plan
-    begun = perf_counter()
-    buffers, staging = state.workspace.kept, state.workspace.staging(device)
+    buffers, staging = workspace.kept, workspace.staging(device)
     assert buffers is not None
     given = take(device, staging, batch, deletes, weights if state.pool.weighted else None)
-    state.begin_plan()
+    state.begin_undisturbed()
     ready = state.launches or launches(device, state)
     ready.run(state, buffers, given, WINDOWS, write=True, wait=True)
     told: list[int] = staging.told.tolist()
@@ -181,6 +184,7 @@ def _plan(
         raise InputError(f"a batch has up to {MOST_UPDATES} updates, got {count}")
     state.begin_plan()
     path = "merge" if path == "rebuild" else path
+    at_once = at_once and path != "climb"  # which the host looks at level by level
     weighted = state.pool.weighted
     buffers = state.workspace.buffers(
         device,
@@ -194,22 +198,25 @@ def _plan(
     given = take(device, staging, batch, deletes, weights if weighted else None)
     if not count:
         return Plan(state, state.epoch, given, buffers, dict.fromkeys(INFO, 0), None, path, perf_counter() - begun)
-    ready, room, written = launches(device, state), None, False
-    if at_once and path == "in place":
-        ready.run(state, buffers, given, WINDOWS, write=True, wait=True)
-        info = named_info(staging.told.tolist())
-        written = not info["num_flagged"]
-    elif path == "merge":
-        ready.run(state, buffers, given, EFFECTS)
-        # While the device works.
-        room = room_for_merge(device, state, state.num_entries + (0 if given.how & ALL_GONE else count))
+    ready, room = launches(device, state), None
+    if path == "merge":
+        ready.run(state, buffers, given, SORTED)
+        try:  # while the device sorts
+            most_entries = state.num_entries + (0 if given.how & ALL_GONE else count)
+            room = room_for_merge(device, state, count, most_entries)
+        except MemoryError:
+            return _plan(device, state, batch, deletes, weights, "in place", control, at_once=at_once)
+        merge(device, state, buffers, given, room, at_once=at_once)
         device.synchronize()
-        info = named_info(staging.told.tolist())
     else:
-        ready.run(state, buffers, given, _STEPS[path])
+        ready.run(state, buffers, given, LEAVES if path == "climb" else WINDOWS, write=at_once, wait=at_once)
         if path == "climb":
             _climb(device, state, buffers, count)
-        info = read_info(device, buffers)
+    info = named_info(staging.told.tolist()) if at_once else read_info(device, buffers)
+    written = at_once and not info["num_flagged"]
+    if room is not None and not (info["inserted"] or info["deleted"] or info["changed"]):
+        state.give_back_reserved(0)
+        room = None
     seconds = perf_counter() - begun
     return _checked(Plan(state, state.epoch, given, buffers, info, None, path, seconds, written, room))
 
@@ -228,12 +235,7 @@ def _with_pages(device: KernelDevice, plan: Plan, control: Control) -> Plan:
     state, info = plan.state, plan.info
     if plan.epoch != state.epoch:
         raise StateError(_OUT_OF_DATE)
-    if plan.path == "merge" and (info["inserted"] or info["deleted"] or info["changed"]):
-        entries = state.num_entries + info["inserted"] - info["deleted"]
-        plan.pages = plan_merge(device, state, entries, plan.room)
-    elif plan.room is not None:
-        state.give_back_reserved(0)
-    elif info["num_flagged"]:
+    if info["num_flagged"]:
         plan.pages = plan_pages(device, state, plan.buffers, info)
     state.described()  # memory may have moved; commit must not need any
     control.advance(plan.given.count)
@@ -253,11 +255,16 @@ def commit(device: KernelDevice, plan: Plan) -> Change:
     if not plan.written:
         if info["num_leaves"]:
             launches(device, state).write(state, plan.buffers, plan.given)
-        if plan.pages is not None:
+        if plan.room is not None:
+            finish_merge(device, state, plan.buffers, plan.given, plan.room)
+        elif plan.pages is not None:
             num_fresh = plan.pages.num_fresh
             replaced = write_pages(device, state, plan.buffers, plan.given.count, plan.pages)
             state.replace_pages(plan.pages.directory, replaced)
         device.synchronize()
+    if plan.room is not None:
+        num_fresh = pages_of_merge(state.num_entries + info["inserted"] - info["deleted"])
+        state.replace_pages(first_pages(state, plan.room, num_fresh), state.pages)
     state.num_entries += info["inserted"] - info["deleted"]
     state.end_plan()
     return Change(

@@ -36,7 +36,10 @@ _FIELDS = {
 }
 # Of these there are never more than so many for each page.
 _BY_PAGE = {"suspects": 1, "wide": 8, "flagged": 1}
-_ONLY_PLANNED = ("tasks", "suspects", "narrow", "wide", "flagged")
+_ONLY_PLANNED = (
+    *("keys", "weights", "tile_effects", "kinds"),
+    *("tasks", "suspects", "narrow", "wide", "flagged"),
+)
 _KEPT = 1 << 14  # updates: buffers for more are let go after the batch, unless the shard is far larger
 _SMALL_PART = 100
 
@@ -52,7 +55,7 @@ def _layout(capacity: int, pages: int, weighted: bool, planned: bool) -> tuple[d
         sizes["weights"] = sizes["places"] = 0
     if not planned:
         sizes |= dict.fromkeys(_ONLY_PLANNED, 0)
-    if capacity > MOST_SMALL:
+    if capacity > MOST_SMALL or not planned:
         sizes["space"] = 4 * space_words(capacity)
         sizes["narrow"] = 0  # chosen when nobody needs what was sorted any more
     else:
@@ -109,14 +112,15 @@ class Workspace:
 
     def has_room(self, count: int, pages: int) -> bool:
         """Whether what is kept is enough for so many updates of a shard with so many pages."""
-        return self.kept is not None and self.kept.capacity >= count and self.kept.pages >= min(count, pages)
+        kept = self.kept
+        return kept is not None and kept.capacity >= count and (kept.pages >= pages or kept.pages >= count)
 
     def buffers(
         self, device: KernelDevice, count: int, *, pages: int, entries: int, weighted: bool, planned: bool
     ) -> Buffers:
         """Room for `count` updates of a shard with so many pages; whether they are `planned` or merged."""
         staging = self.staging(device)
-        if count > max(_KEPT, entries // _SMALL_PART):
+        if not planned or count > max(_KEPT, entries // _SMALL_PART):
             return Buffers(device, staging, count, pages=pages, weighted=weighted, planned=planned)
         if not self.has_room(count, pages):
             room = max(MOST_SMALL, -(-count // MOST_SMALL) * MOST_SMALL)

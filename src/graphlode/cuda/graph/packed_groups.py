@@ -20,18 +20,13 @@ from graphlode.types import AnyArray, Int64Array
 
 MOST_ENTRIES = int(upper_bound(LEVELS - 1) * PAGE_SLOTS)
 LEAST_ENTRIES = int(lower_bound(LEVELS - 1) * PAGE_SLOTS)
-_FILLED = int(FILL * PAGE_SLOTS)
+FILLED = int(FILL * PAGE_SLOTS)
 
 GROUP_PAGES = 8
 RECORD_WORDS = 2 * GROUP_PAGES  # of a flagged page: its position, and the entries of the pages of its group
 
 # Words of page_job and of fresh_page in packed_pages.cu.
 JOB_WORDS, FRESH_WORDS = 7, 6
-
-
-def fresh_pages_for(entries: int) -> int:
-    """How many pages hold so many entries at the density of pages that are written anew, none of them too empty."""
-    return 1 if entries <= MOST_ENTRIES else -(-entries // _FILLED)
 
 
 class Groups:
@@ -42,7 +37,7 @@ class Groups:
         self.lengths = ends - begins
         self.starts = self.lengths.cumsum() - self.lengths  # of each range among the pages of all
         self.entries: Int64Array = np.add.reduceat(totals, self.starts)
-        self.num_fresh = np.where(self.entries <= MOST_ENTRIES, 1, -(-self.entries // _FILLED))
+        self.num_fresh = np.where(self.entries <= MOST_ENTRIES, 1, -(-self.entries // FILLED))
 
     @property
     def sources(self) -> Int64Array:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphlode.cuda.interface import KernelDevice
+from graphlode.cuda.sequence import wait_for_stream
 from graphlode.packed import Pairs
 from graphlode.types import AnyArray, FloatArray
 
@@ -38,6 +39,7 @@ class Given:
     count: int  # updates
     neighbor_bits: int
     staged: bool = False
+    stream: int | None = None  # in which the arrays may still be written
 
 
 def mapped(device: KernelDevice, nbytes: int) -> tuple[AnyArray, Any]:
@@ -61,7 +63,7 @@ class Staging:
         widths = {"told": 4 * INFO_WORDS, "tails": 8 * MOST_SMALL, "heads": 8 * MOST_SMALL}
         widths |= {"deletes": MOST_SMALL, "weights": 8 * MOST_SMALL}
         host, there = mapped(device, sum(widths.values()))
-        self._number = None if device.xp is np else there.data.device_id
+        self.device_number = None if device.xp is np else there.data.device_id
         own, self.on_device, at = {}, {}, 0
         for name, width in widths.items():
             own[name], self.on_device[name] = host[at : at + width], there[at : at + width]
@@ -73,13 +75,6 @@ class Staging:
         self._keys = own["tails"].view(np.uint64)
         self._deletes = own["deletes"].view(np.bool_)
         self._weights = own["weights"].view(np.float64)
-
-    def are_there(self, device: KernelDevice, first: Any, second: Any) -> bool:
-        """Whether two arrays without gaps need no way to the device."""
-        if type(first) is not device.xp.ndarray or type(second) is not device.xp.ndarray:
-            return False
-        number = self._number
-        return number is None or (first.data.device_id == number and second.data.device_id == number)
 
     def take_pairs(self, pairs: Pairs, deletes: Any, weights: Any) -> Given:
         """A copy of a small batch of the host."""
@@ -110,9 +105,7 @@ class Staging:
 def take(device: KernelDevice, staging: Staging, batch: Any, deletes: Any, weights: Any) -> Given:
     """A batch of keys, or of pairs, that lies on the host or on the device."""
     if isinstance(batch, Pairs):
-        if batch.stream is not None:
-            _wait_for_maker(device, batch.stream)
-        if batch.size <= MOST_SMALL and not batch.resident:
+        if not batch.resident and batch.size <= MOST_SMALL:
             return staging.take_pairs(batch, deletes, weights)
         return _pairs_on_device(device, staging, batch, deletes, weights)
     if deletes is not None:
@@ -126,9 +119,13 @@ def take(device: KernelDevice, staging: Staging, batch: Any, deletes: Any, weigh
 
 
 def _pairs_on_device(device: KernelDevice, staging: Staging, pairs: Pairs, deletes: Any, weights: Any) -> Given:
-    tails, heads = pairs.rows, pairs.neighbors
-    if not staging.are_there(device, tails, heads):
-        tails, heads = device.asarray(tails), device.asarray(heads)
+    tails, heads, stream, number = pairs.rows, pairs.neighbors, pairs.stream, staging.device_number
+    kind = device.xp.ndarray
+    if not (type(tails) is kind and type(heads) is kind) or (
+        number is not None and not (tails.data.device_id == number and heads.data.device_id == number)
+    ):
+        wait_for_stream(device, stream)
+        tails, heads, stream = device.asarray(tails), device.asarray(heads), None
     how = PAIRS | (LONG if tails.dtype.itemsize == 8 else 0) | (BOTH if pairs.both else 0)
     gone, values = staging.on_device["deletes"], staging.on_device["weights"]
     if deletes is True:
@@ -137,10 +134,4 @@ def _pairs_on_device(device: KernelDevice, staging: Staging, pairs: Pairs, delet
         how, gone = how | DELETES, device.asarray(deletes)
     if weights is not None:
         how, values = how | WEIGHTS, device.asarray(weights)
-    return Given(tails, heads, gone, values, how, pairs.size, pairs.bits)
-
-
-def _wait_for_maker(device: KernelDevice, stream: int) -> None:
-    """Arrays that lie on the device may still be written in the stream of whoever made them."""
-    if device.xp is not np:
-        device.xp.cuda.runtime.streamSynchronize(stream)
+    return Given(tails, heads, gone, values, how, pairs.size, pairs.bits, stream=stream)

@@ -17,7 +17,7 @@ from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph import packed_sort
 from graphlode.cuda.graph.packed_batch import EFFECT_TILE, Buffers, window_bytes
 from graphlode.cuda.graph.packed_input import MOST_SMALL, Given
-from graphlode.cuda.graph.packed_sort import SORT_THREADS, SORT_TILE, passes_for, space_words
+from graphlode.cuda.graph.packed_sort import MERGE_TILE, SORT_THREADS, SORT_TILE, fans_for, passes_for, space_words
 from graphlode.cuda.graph.packed_state import State
 from graphlode.cuda.interface import KernelDevice, launch_shape
 from graphlode.cuda.sequence import LaunchSequence, Step, prepare_sequence
@@ -26,13 +26,13 @@ from graphlode.packed import PAGE_LEAVES
 SOURCE = KernelSource(
     "graph/packed",
     (
-        *("packed_plan_small", "packed_locate", "packed_plan_leaves", "packed_plan_pages"),
+        *("packed_plan_small", "packed_locate", "packed_plan_pages"),
         *("packed_climb", "packed_write"),
     ),
 )
 
-# How far packed.cu plans a batch.
-EFFECTS, LEAVES, WINDOWS = 0, 1, 2
+# How far a batch is planned: sorted for packed_merge.cu, or further, by packed.cu.
+SORTED, LEAVES, WINDOWS = 0, 1, 2
 
 _WARPS = 8  # of a block that writes
 _NARROW_LEAVES = 8
@@ -62,6 +62,15 @@ class _Value(IntEnum):
     DIGIT_BLOCKS = auto()
     PASS_BLOCKS = auto()
     TILE_BLOCKS = auto()
+    TILE_UPDATES = auto()
+    NUM_MERGES = auto()
+    FIRST_FAN = auto()
+    FIRST_LEFT = auto()  # merges that follow the first
+    FIRST_BLOCKS = auto()
+    LATER_RUN = auto()
+    LATER_FAN = auto()
+    LATER_LEFT = auto()
+    LATER_BLOCKS = auto()
     LOCATE_BLOCKS = auto()
     LEAF_BLOCKS = auto()
     PAGE_BLOCKS = auto()
@@ -90,12 +99,12 @@ class Launches:
     ) -> None:
         """Plan a batch as far as `step`, and write it. The device then tells what it did, unless it only planned leaves."""
         count = given.count
-        passes = _SMALL if count <= MOST_SMALL else passes_for(state, given)
+        passes = _SMALL if count <= MOST_SMALL and step != SORTED else passes_for(state, given)
         sequence = self._sequences.get((passes, step, write))
         if sequence is None:
             made = self._plan_steps(passes, step) + (self._write_steps() if write else [])
             sequence = self._sequences[passes, step, write] = prepare_sequence(self._device, made)
-        sequence.run(self._values(state, buffers, given), wait)
+        sequence.run(self._values(state, buffers, given), wait, given.stream)
 
     def write(self, state: State, buffers: Buffers, given: Given) -> None:
         """Write what was planned and stays in its pages, whatever else there is."""
@@ -108,28 +117,28 @@ class Launches:
             values = [_V.STORE, _V.BATCH, *_SOURCE, _V.WEIGHTS, _V.HOW, _V.COUNT, _V.EPOCH, _V.NEIGHBOR_BITS]
             return [self._step("packed_plan_small", values, (np.int32(step),), _V.ONE_BLOCK, _V.SMALL_THREADS)]
         made = self._sort_steps(passes)
-        located = [_V.STORE, _V.BATCH, _V.WEIGHTS, _V.HOW, _V.COUNT, _V.NEIGHBOR_BITS]
-        tell = np.int32(step == EFFECTS)
-        made.append(self._step("packed_locate", located, (tell,), _V.LOCATE_BLOCKS, _V.MANY_THREADS))
-        if step >= LEAVES:
-            values = [_V.STORE, _V.BATCH, _V.COUNT, _V.EPOCH]
-            made.append(self._step("packed_plan_leaves", values, (), _V.LEAF_BLOCKS, _V.THREADS))
+        if step == SORTED:
+            return made
+        located = [_V.STORE, _V.BATCH, _V.WEIGHTS, _V.HOW, _V.COUNT, _V.EPOCH, _V.NEIGHBOR_BITS]
+        made.append(self._step("packed_locate", located, (), _V.LOCATE_BLOCKS, _V.MANY_THREADS))
         if step >= WINDOWS:
             made.append(self._step("packed_plan_pages", [_V.STORE, _V.BATCH], (), _V.PAGE_BLOCKS, _V.THREADS))
         return made
 
     def _sort_steps(self, passes: int) -> list[Step]:
-        source = [_V.STORE, _V.BATCH, *_SOURCE, _V.HOW, _V.COUNT]
+        source = [_V.STORE, _V.BATCH, *_SOURCE, _V.HOW, _V.COUNT, _V.NEIGHBOR_BITS]
         if passes == 0:
+            runs = [_V.BATCH, _V.HOW, _V.COUNT]
+            first, later = (_V.TILE_UPDATES, _V.FIRST_FAN, _V.FIRST_LEFT), (_V.LATER_RUN, _V.LATER_FAN, _V.LATER_LEFT)
             return [
-                self._step("packed_sort_tiles", [*source, _V.NEIGHBOR_BITS], (), _V.TILE_BLOCKS, _V.MANY_THREADS),
-                self._step("packed_merge_tiles", source, (), _V.LEAF_BLOCKS, _V.THREADS),
+                self._step("packed_sort_tiles", [*source, _V.NUM_MERGES], (), _V.TILE_BLOCKS, _V.MANY_THREADS),
+                self._step("packed_merge_runs", [*runs, *first], (), _V.FIRST_BLOCKS, _V.THREADS),
+                self._step("packed_merge_runs", [*runs, *later], (), _V.LATER_BLOCKS, _V.THREADS),
             ]
-        source.append(_V.NEIGHBOR_BITS)
         digits = (np.uint32(passes),)
         return [
             self._step("packed_clear", [_V.BATCH, _V.SPACE_WORDS], (), _V.CLEAR_BLOCKS, _V.THREADS),
-            self._step("packed_digits", source, digits, _V.DIGIT_BLOCKS, _V.THREADS),
+            self._step("packed_digits", source, digits, _V.DIGIT_BLOCKS, _V.MANY_THREADS),
             *(
                 self._step("packed_sort_pass", source, (np.uint32(number), *digits), _V.PASS_BLOCKS, _V.THREADS)
                 for number in range(passes)
@@ -156,14 +165,11 @@ class Launches:
         return Step(kernels, entry, args, dict(enumerate(values)), grid, block, shared_bytes)
 
     def _values(self, state: State, buffers: Buffers, given: Given) -> tuple[Any, ...]:
-        count, pages = given.count, state.pages.size
-        if self._numbers_of != (count, pages):
-            self._numbers_of, self._numbers = (count, pages), self._count_numbers(count, pages)
-        return (
-            *(state.described(), buffers.described, given.tails, given.heads, given.deletes, given.weights),
-            *(given.how, count, state.epoch, given.neighbor_bits),
-            *self._numbers,
-        )
+        of = count, _ = given.count, state.directory.pages.size
+        if self._numbers_of != of:
+            self._numbers_of, self._numbers = of, self._count_numbers(*of)
+        arrays = state.described(), buffers.described, given.tails, given.heads, given.deletes, given.weights
+        return arrays + (given.how, count, state.epoch, given.neighbor_bits) + self._numbers
 
     def _count_numbers(self, count: int, pages: int) -> tuple[int, ...]:
         def blocks(items: int, per_block: int, most: int) -> int:
@@ -171,6 +177,8 @@ class Launches:
             return shape[0]
 
         words = space_words(count)
+        first, later = fans_for(count)
+        merges, merge_blocks = (first > 1) + (later > 1), blocks(count, SORT_THREADS, 8)
         return (
             words,
             1,
@@ -178,10 +186,12 @@ class Launches:
             SORT_THREADS,
             EFFECT_TILE,
             blocks(words, SORT_THREADS, 8),
-            blocks(count, SORT_THREADS, 4),
-            -(-count // SORT_TILE),
-            -(-count // MOST_SMALL),
             blocks(count, EFFECT_TILE, 2),
+            -(-count // SORT_TILE),
+            -(-count // MERGE_TILE),
+            *(MERGE_TILE, merges, first, max(0, merges - 1), merge_blocks if first > 1 else 0),
+            *(MERGE_TILE * first, later, 0, merge_blocks if later > 1 else 0),
+            blocks(count, EFFECT_TILE, 1),
             blocks(count, SORT_THREADS, 8),
             blocks(32 * min(count, pages), SORT_THREADS, 8),
             blocks(count, _WARPS, 4),  # as if every update had a leaf of its own

@@ -2,55 +2,12 @@
 //
 // Pages that overflow, run empty or are held by an immutable version come in groups that follow each other in the
 // directory. Every entry of a group, old or new, has a rank that follows from counts alone, and with it a slot in the
-// group's fresh pages: each is written once, in no order. A full merge is one group of all pages. The host chooses the
-// groups and the fresh pages (packed_groups.py) and makes the new directory, whose separators and rows follow last.
+// group's fresh pages: each is written once, in no order. The groups and the new directory are made here, or by the
+// host where that is not enough (packed_groups.py); separators and rows follow last.
 #include "block.cuh"
 #include "grid.cuh"
 #include "packed_regroup.cuh"
 #include "packed_spread.cuh"
-
-// The jobs and the fresh pages of a full merge, in the order of the directory, by blocks of 1,024 threads. The first
-// one adds up the entries before each page, several pages a thread so that their totals are on the way together; the
-// others write what is known before.
-extern "C" __global__ void __launch_bounds__(1024)
-    packed_merge_jobs(const packed_store* store_at, const unsigned* new_pages, unsigned num_fresh, word total,
-                      page_job* jobs, fresh_page* fresh) {
-  const packed_store store = *store_at;
-  constexpr unsigned per_thread = 8;
-  __shared__ word sums[32];
-  if (blockIdx.x != 0) {
-    const long long first = grid_thread_id() - blockDim.x, step = grid_threads() - blockDim.x;
-    const unsigned origin = store.pages[0];
-    for (long long i = first; i < num_fresh; i += step) {
-      const long long next = i + 1 < num_fresh ? static_cast<long long>(new_pages[i + 1]) : -1ll;
-      fresh[i] = fresh_page{new_pages[i], i, num_fresh, total, origin, next};
-    }
-    for (long long i = first; i < static_cast<long long>(store.num_pages); i += step) {
-      page_job& job = jobs[i];
-      job.page = store.pages[i];
-      job.applies = applies_from_the_start;
-      job.first_fresh = 0;
-      job.num_fresh = num_fresh;
-      job.total = total;
-    }
-    return;
-  }
-  word carried = 0;
-  for (word begin = 0; begin < store.num_pages; begin += per_thread * blockDim.x) {
-    const word first = begin + per_thread * threadIdx.x;
-    unsigned pages[per_thread], totals[per_thread];
-    for (unsigned i = 0; i < per_thread; ++i) pages[i] = first + i < store.num_pages ? store.pages[first + i] : 0;
-    for (unsigned i = 0; i < per_thread; ++i) totals[i] = first + i < store.num_pages ? store.totals[pages[i]] : 0;
-    word own = 0, all;
-    for (unsigned i = 0; i < per_thread; ++i) own += totals[i];
-    word before = carried + block_scan(own, sums, all) - own;
-    for (unsigned i = 0; i < per_thread && first + i < store.num_pages; ++i) {
-      jobs[first + i].base = before;
-      before += totals[i];
-    }
-    carried += all;
-  }
-}
 
 // The groups of flagged pages, as packed_groups.py forms them: their jobs, their fresh pages, which have these numbers,
 // and the directory afterwards, behind which the replaced pages are listed. One block, a thread per group.
@@ -159,7 +116,6 @@ extern "C" __global__ void __launch_bounds__(32 * spread_warps, 3)
     __syncthreads();
     const unsigned begin = range[0], end = range[1];
     job.effects = effects_before(batch, begin);
-    if (job.applies == applies_from_the_start) job.base += static_cast<word>(growth(job.effects));
     const group_target target(store, job, fresh, &near);
     if (warp_id() == 3 && job.total != 0) {
       const word index = target.pages.leaf_of(min(job.base, job.total - 1)), own = index + static_cast<word>(lane_id());
@@ -209,10 +165,10 @@ extern "C" __global__ void __launch_bounds__(32 * spread_warps, 3)
   }
 }
 
-// New entries of crowded leaves into fresh pages, if there are any: a thread per update. With `merging`, all updates
-// are meant, else those of flagged pages that have a job in this launch.
+// New entries of crowded leaves into fresh pages, if there are any: a thread per update. Only those of flagged pages
+// that have a job in this launch are meant.
 extern "C" __global__ void packed_spread_new(const packed_store* store_at, const packed_batch* batch_at, unsigned n,
-                                             unsigned epoch, int merging, const page_job* jobs, unsigned num_jobs,
+                                             unsigned epoch, const page_job* jobs, unsigned num_jobs,
                                              const fresh_page* fresh) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
@@ -220,7 +176,7 @@ extern "C" __global__ void packed_spread_new(const packed_store* store_at, const
   for (long long i = grid_thread_id(); i < n; i += grid_threads()) {
     const unsigned t = static_cast<unsigned>(i), leaf = batch.leaves[t], page = leaf / page_leaves;
     if (kind_of(batch, t) != update_insert) continue;
-    if (!merging && (store.marks[page] != epoch || store.levels[leaf] <= page_level)) continue;
+    if (store.marks[page] != epoch || store.levels[leaf] <= page_level) continue;
     const unsigned index = store.jobs[page];  // of an earlier launch, unless the job there is the page's
     if (index >= num_jobs || jobs[index].page != page || !(store.starts[leaf] & crowded_leaf)) continue;
     const page_job job = jobs[index];

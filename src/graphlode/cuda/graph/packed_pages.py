@@ -1,4 +1,4 @@
-"""Drives graph/packed_pages.cu: pages that are split, merged or copied, and full merges."""
+"""Drives graph/packed_pages.cu: pages that are split, merged or copied."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from graphlode.cuda.graph.packed_groups import (
     JOB_WORDS,
     Groups,
     Regrouping,
-    fresh_pages_for,
     groups_from_records,
     groups_from_totals,
     regroup,
@@ -29,12 +28,11 @@ from graphlode.types import AnyArray
 SOURCE = KernelSource(
     "graph/packed_pages",
     (
-        *("packed_merge_jobs", "packed_regroup", "packed_spread", "packed_spread_new", "packed_finish"),
+        *("packed_regroup", "packed_spread", "packed_spread_new", "packed_finish"),
         *("packed_slots", "packed_gather", "packed_offsets", "packed_contains"),
     ),
 )
 
-_TOO_MUCH = 16  # a full merge may reserve one page in so many that it does not need
 _SPARE = 8  # so many fresh pages may be needed at once, as part of all: more are written in waves
 _WAVES = 16  # into which a rewriting of all pages is split
 _THREADS, _JOB_THREADS = 256, 1024  # of a block
@@ -50,7 +48,6 @@ class PagePlan:
     directory: Directory
     replaced: AnyArray | None  # pages that are free afterwards; None: the device lists them behind the directory's
     waves: list[Wave]
-    entries: int | None = None  # of all pages, for a full merge
     numbers: Any = None  # of fresh pages, if the device is to group the flagged ones
     listed: Any = None  # the pages of the directory and those replaced, if so
 
@@ -62,43 +59,6 @@ class Wave(NamedTuple):
     end_job: int
     first_fresh: int
     end_fresh: int
-
-
-@dataclass(slots=True)
-class MergeRoom:
-    """What a full merge may need, taken while the device finds out how much it does."""
-
-    jobs: Any
-    fresh: Any
-    directory: Directory
-
-
-def room_for_merge(device: KernelDevice, state: State, most_entries: int) -> MergeRoom | None:
-    """For up to so many entries; None: that is more than there is, but the merge may need less."""
-    try:
-        numbers = state.reserve(fresh_pages_for(most_entries), apart=True)
-        jobs = device.empty(state.pages.size * JOB_WORDS, np.int64)
-        fresh = device.empty(numbers.size * FRESH_WORDS, np.int64)
-        return MergeRoom(jobs, fresh, state.room_for(numbers))
-    except MemoryError:
-        state.give_back_reserved(0)
-        return None
-
-
-def plan_merge(device: KernelDevice, state: State, entries: int, room: MergeRoom | None) -> PagePlan:
-    """Everything into fresh pages, so many entries after the batch; the device makes the jobs itself."""
-    count = fresh_pages_for(entries)
-    if room is not None and room.directory.pages.size > count + count // _TOO_MUCH + SEGMENT_PAGES:
-        state.give_back_reserved(0)  # memory comes in large pieces: what is not needed of one could not be given back
-        room = None
-    if room is None:
-        numbers = state.reserve(count, apart=True)
-        jobs = device.empty(state.pages.size * JOB_WORDS, np.int64)
-        room = MergeRoom(jobs, device.empty(count * FRESH_WORDS, np.int64), state.room_for(numbers))
-    state.give_back_reserved(count)
-    directory = state.describe_first(room.directory, count)
-    waves = [Wave(0, state.pages.size, 0, count)]
-    return PagePlan(room.jobs, room.fresh, count, directory, state.pages, waves, entries)
 
 
 def plan_pages(device: KernelDevice, state: State, buffers: Buffers, info: dict[str, int]) -> PagePlan:
@@ -177,20 +137,19 @@ def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_update
     sequence: LaunchSequence | None = state.page_launches
     if sequence is None:
         sequence = state.page_launches = _sequence(device, state)
-    merging, grouping = plan.entries is not None, plan.numbers is not None
+    grouping = plan.numbers is not None
     num_fresh, last, directory = plan.num_fresh, plan.waves[-1], plan.directory
     num_new = directory.separators.size
     for wave in plan.waves:
         jobs, num_jobs = plan.jobs, wave.end_job - wave.first_job
         if len(plan.waves) > 1:
             jobs = jobs[wave.first_job * JOB_WORDS : wave.end_job * JOB_WORDS]
-        job_blocks = 1 + launch_shape(device, max(num_fresh, num_jobs), threads=_JOB_THREADS)[0] if merging else 0
         finish_blocks = max(num_fresh, num_new // _THREADS) if wave is last else 0
         values = (
             *(state.described(), buffers.described, directory.described, directory.device_pages),
             *(plan.numbers if grouping else plan.fresh, jobs, plan.fresh),
-            *(num_updates, state.epoch, int(merging), num_jobs, num_fresh, num_new, plan.entries or 0),
-            *(wave.first_fresh, wave.end_fresh, _THREADS, _JOB_THREADS, job_blocks, int(grouping)),
+            *(num_updates, state.epoch, num_jobs, num_fresh, num_new),
+            *(wave.first_fresh, wave.end_fresh, _THREADS, _JOB_THREADS, int(grouping)),
             launch_shape(device, num_jobs, per_block=1)[0],
             launch_shape(device, num_updates)[0],
             finish_blocks and launch_shape(device, finish_blocks, per_block=1)[0],
@@ -216,16 +175,13 @@ class _Value(IntEnum):
     FRESH = auto()
     COUNT = auto()
     EPOCH = auto()
-    MERGING = auto()
     NUM_JOBS = auto()
     NUM_FRESH = auto()
     NUM_NEW = auto()
-    ENTRIES = auto()
     BEGIN_FRESH = auto()
     END_FRESH = auto()
     THREADS = auto()
     JOB_THREADS = auto()
-    JOB_BLOCKS = auto()
     GROUP_BLOCKS = auto()
     SPREAD_BLOCKS = auto()
     UPDATE_BLOCKS = auto()
@@ -233,21 +189,18 @@ class _Value(IntEnum):
 
 
 def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
-    """The jobs of a full merge, or of groups; entries into fresh pages; crowded ones; the directory. Any may be left out."""
+    """The jobs of groups; entries into fresh pages; crowded ones; the directory. The first and the last may be left out."""
     v, kernels = _Value, state.load(SOURCE)
     array = device.empty(1, np.uint64)  # stands for those that a call gives
-    numbers = {v.MERGING: np.int32(0), v.ENTRIES: np.uint64(0)}
 
     def step(entry: str, values: list[_Value], grid: _Value, block: _Value = v.THREADS) -> Step:
-        args = tuple(array if value <= v.FRESH else numbers.get(value, np.uint32(0)) for value in values)
+        args = tuple(array if value <= v.FRESH else np.uint32(0) for value in values)
         return Step(kernels, entry, args, dict(enumerate(values)), grid, block)
 
-    of_jobs = [v.STORE, v.NEW_PAGES, v.NUM_FRESH, v.ENTRIES, v.JOBS, v.FRESH]
     of_groups = [v.STORE, v.NUMBERS, v.NUM_FRESH, v.EPOCH, v.NEW_PAGES, v.NUM_NEW, v.JOBS, v.FRESH]
     of_all = [v.STORE, v.BATCH, v.COUNT, v.JOBS, v.NUM_JOBS, v.FRESH, v.BEGIN_FRESH, v.END_FRESH]
-    of_new = [v.STORE, v.BATCH, v.COUNT, v.EPOCH, v.MERGING, v.JOBS, v.NUM_JOBS, v.FRESH]
+    of_new = [v.STORE, v.BATCH, v.COUNT, v.EPOCH, v.JOBS, v.NUM_JOBS, v.FRESH]
     steps = [
-        step("packed_merge_jobs", of_jobs, v.JOB_BLOCKS, v.JOB_THREADS),
         step("packed_regroup", of_groups, v.GROUP_BLOCKS, v.JOB_THREADS),
         step("packed_spread", of_all, v.SPREAD_BLOCKS),
         step("packed_spread_new", of_new, v.UPDATE_BLOCKS),

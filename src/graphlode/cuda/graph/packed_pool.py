@@ -31,6 +31,8 @@ _PER_PAGE = {"totals": np.uint32, "marks": np.uint32, "jobs": np.uint32, "held":
 
 # A pool with this much more free than taken gives memory back.
 _SPARE = 1 / 16
+# Pages that may not all be needed come in so many pieces of memory.
+_PIECES = 16
 # With so many times the room that its pages need for what is kept beside them, it gives that back.
 _MUCH_ROOM = 2.5
 
@@ -85,12 +87,13 @@ class Pool:
     def take(self, count: int, *, apart: bool = False) -> AnyArray:
         """Numbers of pages that nobody holds; they are yours until `release`. Raises DeviceMemoryError.
 
-        Pages that replace all others lie apart from them if these are many, so that their memory can be given back.
+        Pages that replace all others lie apart from them if these are many, so that their memory can be given back;
+        and in pieces, so that this is true also of the last ones, if they turn out not to be needed.
         """
         if apart and max(count, self._used) > SEGMENT_PAGES:
             spare, self._free = self._free, self._free[:0]
             try:
-                self._grow(count)
+                self._grow(count, pieces=_PIECES)
             finally:
                 self._free = np.concatenate([self._free, spare])
         elif count > self._free.size:
@@ -142,23 +145,26 @@ class Pool:
         self._free = self._free[self._addresses[self._free // SEGMENT_PAGES] != 0]
         self._forget_tail()
 
-    def _grow(self, pages: int) -> None:
-        """At least so many free pages more. All that may fail comes first."""
+    def _grow(self, pages: int, *, pieces: int = 1) -> None:
+        """At least so many free pages more, in up to so many pieces of memory. All that may fail comes first."""
         pages = max(pages, self._used // 16)
-        count = -(-pages // SEGMENT_PAGES)
-        memory = self._device.empty(count * SEGMENT_PAGES * self.page_bytes // 8, np.uint64)
+        count, segment_bytes = -(-pages // SEGMENT_PAGES), SEGMENT_PAGES * self.page_bytes
+        ends = np.arange(1, min(pieces, count) + 1) * count // min(pieces, count)
+        sizes = np.diff(ends, prepend=0)
+        memory = [self._device.empty(int(size) * segment_bytes // 8, np.uint64) for size in sizes]
         without = np.flatnonzero(self._addresses == 0)[:count]
         more = count - without.size
         segments = np.concatenate([without, np.arange(self._addresses.size, self._addresses.size + more)])
         addresses = np.concatenate([self._addresses, np.zeros(more, np.uint64)])
-        steps = np.arange(count, dtype=np.uint64) * np.uint64(SEGMENT_PAGES * self.page_bytes)
-        addresses[segments] = np.uint64(address(memory)) + steps
+        within = np.arange(count) - (ends - sizes).repeat(sizes)
+        begins = np.array([address(piece) for piece in memory], np.uint64).repeat(sizes)
+        addresses[segments] = begins + within.astype(np.uint64) * np.uint64(segment_bytes)
         table = self._device.asarray(addresses.copy())
         self._widen(addresses.size * SEGMENT_PAGES)
 
         self.segments, self._addresses = table, addresses
         self.references = np.concatenate([self.references, np.zeros(more * SEGMENT_PAGES, np.int32)])
-        self._blocks.append((segments, memory))
+        self._blocks += zip(np.split(segments, ends[:-1]), memory, strict=True)
         numbers = segments[:, None] * SEGMENT_PAGES + np.arange(SEGMENT_PAGES)
         self._free = np.concatenate([self._free, numbers.ravel().astype(np.uint32)])
         self.generation += 1

@@ -1,30 +1,38 @@
 """Launches of graph/packed_sort.cu: a batch of updates by key, equal keys in order of time.
 
-Batches of a few tiles are sorted tile by tile and merged; larger ones by the bits that keys of the shard can have, so
-with a pass for every eight of them.
+Batches of up to some hundred tiles are sorted tile by tile and merged, once or twice; larger ones by the bits that keys
+of the shard can have, so with a pass for every eight of them.
 """
 
 from __future__ import annotations
 
+from math import isqrt
 from typing import TYPE_CHECKING
 
 from graphlode.cuda.compiler import KernelSource
-from graphlode.cuda.graph.packed_input import MOST_SMALL, Given
+from graphlode.cuda.graph.packed_input import Given
 
 if TYPE_CHECKING:
     from graphlode.cuda.graph.packed_state import State
 
 SOURCE = KernelSource(
     "graph/packed_sort",
-    ("packed_clear", "packed_digits", "packed_sort_pass", "packed_sort_tiles", "packed_merge_tiles"),
+    ("packed_clear", "packed_digits", "packed_sort_pass", "packed_sort_tiles", "packed_merge_runs"),
 )
 
 # As in packed_sort.cu.
 _DIGIT_BITS, _PUBLISHED_AT, _DIGITS = 8, 8 * 256 + 16, 256
-SORT_THREADS, SORT_TILE = 256, 4096
+SORT_THREADS, SORT_TILE, MERGE_TILE = 256, 4096, 1024
 
 MOST_UPDATES = (1 << 30) - 1  # what a tile can publish
-MOST_TILES = 16  # that are merged by looking every update up in each
+
+# Tiles that are merged at once: an update is looked up in eight of them at a time, and up to twice that is quicker than
+# another launch.
+MOST_AT_ONCE = 16
+# Tiles that are merged at all, in two steps of up to MOST_AT_ONCE. The lookups of an update grow with the root of the
+# number of tiles: counted in instructions, they take two thirds of what six passes and their launches do here, and as
+# much soon after.
+MOST_TILES = MOST_AT_ONCE**2
 
 
 def space_words(count: int) -> int:
@@ -34,6 +42,15 @@ def space_words(count: int) -> int:
 
 def passes_for(state: State, given: Given) -> int:
     """By how many digits a batch is sorted; 0: in tiles."""
-    if given.count <= MOST_TILES * MOST_SMALL:
+    if given.count <= MOST_TILES * MERGE_TILE:
         return 0
     return -(-(max(1, (state.num_rows - 1).bit_length()) + given.neighbor_bits) // _DIGIT_BITS)
+
+
+def fans_for(count: int) -> tuple[int, int]:
+    """How many runs each of two merges takes together, so that the tiles of a batch become one run; 1: not needed."""
+    tiles = -(-count // MERGE_TILE)
+    if tiles <= MOST_AT_ONCE:
+        return tiles, 1
+    first = isqrt(tiles - 1) + 1
+    return first, -(-tiles // first)

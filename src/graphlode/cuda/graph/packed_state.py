@@ -53,6 +53,7 @@ class State:
         self.workspace = Workspace()
         self.launches: Any = None  # see packed_launch.py
         self.page_launches: Any = None  # see packed_pages.py
+        self.merge_launches: Any = None  # see packed_merge.py
         self._modules: dict[str, KernelModule] = {}
         self._rows_are_shared = False
         self._planning = False  # counts of a plan are in the pool
@@ -86,22 +87,12 @@ class State:
         return self._device.asarray(np.array([*map(address, arrays), *sizes], np.uint64))
 
     def directory_of(self, pages: AnyArray) -> Directory:
-        """A directory that packed_finish will fill."""
-        return self.describe_first(self.room_for(pages), pages.size)
-
-    def room_for(self, pages: AnyArray) -> Directory:
-        """A directory that is not described yet."""
+        """A directory whose other arrays the device will fill."""
         device = self._device
         positions = device.empty(self.pool.capacity, np.uint32)
-        return Directory(pages, device.asarray(pages), device.empty(pages.size, np.uint64), positions)
-
-    def describe_first(self, room: Directory, count: int) -> Directory:
-        """The directory of the first `count` pages of one that has room for more."""
-        if count < room.pages.size:
-            pages, separators = room.device_pages[:count], room.separators[:count]
-            room = Directory(room.pages[:count], pages, separators, room.positions)
-        room.described = self.describe(room, count)
-        return room
+        found = Directory(pages, device.asarray(pages), device.empty(pages.size, np.uint64), positions)
+        found.described = self.describe(found, pages.size)
+        return found
 
     def begin_plan(self) -> None:
         """Forget a plan that was never written, and let go of what other versions hold."""
@@ -115,6 +106,11 @@ class State:
         if self._rows_are_shared:
             self.row_leaves = self.row_leaves.copy()
             self._rows_are_shared = False
+        self._planning = True
+        self.epoch += 1
+
+    def begin_undisturbed(self) -> None:
+        """As `begin_plan`, where there is nothing to forget and nothing to let go of."""
         self._planning = True
         self.epoch += 1
 
@@ -133,7 +129,8 @@ class State:
 
     def end_plan(self) -> None:
         self._planning = False
-        self._reserved = self._reserved[:0]
+        if self._reserved.size:
+            self._reserved = self._reserved[:0]
         self.epoch += 1  # the plan cannot be written twice
 
     @property

@@ -9,68 +9,52 @@
 #include "packed_store.cuh"
 #include "warp.cuh"
 
-// Where a key is or would be.
+// Where a key is or would be. Each look into memory waits for the one before, so what does not depend on it goes along:
+// the address of the page with its separators, the count of the leaf with its first keys.
 struct found_slot {
-  unsigned leaf = 0, slot = 0;
+  unsigned leaf = 0, count = 0, slot = 0;
   word* keys = nullptr;  // of the leaf
   bool there = false;
+
+  __device__ __forceinline__ found_slot() = default;
+  __device__ __forceinline__ found_slot(const packed_store& store, word key) {
+    const found_page page(store, key);
+    keys = page_keys(store, page.page);
+    leaf = page.leaf(store, key);
+    keys += leaf % page_leaves * leaf_slots;
+    count = store.counts[leaf];
+    search_leaf(key);
+  }
+
+ private:
+  // Eight slots of 32, then two of eight, then these: three looks at a time.
+  __device__ __forceinline__ void search_leaf(word key) {
+    static_assert(leaf_slots == 32, "these are the steps");
+    // Without branches: a look that depends on the count would wait for it.
+    const auto below = [&](unsigned at, word other) { return static_cast<unsigned>((at < count) & (other < key)); };
+    const auto same = [&](unsigned at, word other) { return (at < count) & (other == key); };
+    const word ends[3] = {keys[7], keys[15], keys[23]};  // of slots that are not taken, anything
+    const unsigned eight = 8 * (below(7, ends[0]) + below(15, ends[1]) + below(23, ends[2]));
+    const word* const some = keys + eight;
+    const word middles[3] = {some[1], some[3], some[5]};
+    const unsigned two =
+        eight + 2 * (below(eight + 1, middles[0]) + below(eight + 3, middles[1]) + below(eight + 5, middles[2]));
+    const word first = keys[two], second = keys[two + 1];
+    slot = two + below(two, first) + below(two + 1, second);
+    there = same(two, first) | same(two + 1, second);
+  }
 };
 
-__device__ __forceinline__ void search_leaf(word key, unsigned count, found_slot& found) {
-  found.slot = first_not_below(found.keys, 0u, count, key);
-  found.there = found.slot < count && found.keys[found.slot] == key;
-}
-
-__device__ __forceinline__ found_slot find_slot(const packed_store& store, word key) {
-  found_slot found;
-  found.leaf = find_leaf(store, key);
-  found.keys = leaf_keys(store, found.leaf);
-  search_leaf(key, store.counts[found.leaf], found);
-  return found;
-}
-
-// The same for the ascending keys of a warp's lanes, which all take part. Where these fall into few leaves, the lanes
-// have such a leaf together, an entry each, and search among themselves.
-__device__ __forceinline__ found_slot warp_find_slots(const packed_store& store, word key, bool wanted) {
-  constexpr int few_leaves = 8;
-  const unsigned lane = static_cast<unsigned>(lane_id());
-  found_slot found;
-  unsigned count = 0;
-  if (wanted) {
-    found.leaf = find_leaf(store, key);
-    found.keys = leaf_keys(store, found.leaf);
-    count = store.counts[found.leaf];
-  }
-  const unsigned before = __shfl_up_sync(full_mask, found.leaf, 1u);
-  unsigned left = __ballot_sync(full_mask, wanted && (lane == 0 || before != found.leaf));
-  if (__popc(left) > few_leaves) {
-    if (wanted) search_leaf(key, count, found);
-    return found;
-  }
-  for (; left != 0; left &= left - 1) {
-    const int source = __ffs(static_cast<int>(left)) - 1;
-    const unsigned leaf = __shfl_sync(full_mask, found.leaf, source), own = __shfl_sync(full_mask, count, source);
-    const word* const keys =
-        reinterpret_cast<const word*>(__shfl_sync(full_mask, reinterpret_cast<word>(found.keys), source));
-    const word entry = lane < own ? keys[lane] : no_key;
-    unsigned below = 0;  // entries below the key
-    for (unsigned step = 32; step != 0; step >>= 1) {
-      const word other = __shfl_sync(full_mask, entry, static_cast<int>((below + step - 1) & 31u));
-      if (below + step <= 32 && other < key) below += step;
-    }
-    const bool same = __shfl_sync(full_mask, entry, static_cast<int>(below & 31u)) == key;
-    if (wanted && found.leaf == leaf) {
-      found.slot = below;
-      found.there = same && below < own;
-    }
-  }
-  return found;
+// Effects of the updates of a tile take half a word: inserts in the low half of that, deletes in the high half.
+using tile_effect = unsigned;
+__device__ __forceinline__ word widened(tile_effect effects) {
+  return (effects & 0xffffu) | static_cast<word>(effects >> 16) << 32;
 }
 
 // Says what an update does, and notes it. `last`: no later update of the batch names the same key.
-__device__ __forceinline__ word note_update(const packed_store& store, const packed_batch& batch, unsigned t,
-                                            word input, const found_slot& found, bool last, bool has_weight,
-                                            double weight) {
+__device__ __forceinline__ tile_effect note_update(const packed_store& store, const packed_batch& batch, unsigned t,
+                                                   word input, const found_slot& found, bool last, bool has_weight,
+                                                   double weight) {
   unsigned char kind = update_nothing;
   if (last && (input & delete_bit)) {
     kind = found.there ? update_delete : update_nothing;
@@ -84,7 +68,7 @@ __device__ __forceinline__ word note_update(const packed_store& store, const pac
   if (store.weighted) batch.weights[t] = weight;
   batch.leaves[t] = found.leaf;
   batch.kinds[t] = static_cast<unsigned char>(kind | found.slot << 2);
-  return kind == update_insert ? 1ull : kind == update_delete ? 1ull << 32 : 0ull;
+  return kind == update_insert ? 1u : kind == update_delete ? 1u << 16 : 0u;
 }
 
 // What the updates before t do together.
@@ -115,47 +99,111 @@ __device__ __forceinline__ unsigned end_of_run(const packed_batch& batch, unsign
   return low;
 }
 
-// The updates [t, end) of a leaf: whether they do something, and what that comes to.
-__device__ __forceinline__ bool plan_leaf(const packed_store& store, const packed_batch& batch, unsigned leaf,
-                                          unsigned t, unsigned end, unsigned epoch) {
-  const unsigned page = leaf / page_leaves;
-  const word effects = effects_before(batch, end) - effects_before(batch, t);
-  if (effects == 0 && !store.weighted) return false;
-  const long long more = growth(effects), count = store.counts[leaf] + more;
-  const unsigned total = atomicAdd(store.totals + page, static_cast<unsigned>(more)) + static_cast<unsigned>(more);
-  store.next_counts[leaf] = static_cast<unsigned short>(min(count, 65535ll));
+// The first update of the run of a leaf that the update t is of, not before `lowest`.
+__device__ __forceinline__ unsigned begin_of_run(const packed_batch& batch, unsigned lowest, unsigned t,
+                                                 unsigned leaf) {
+  unsigned high = t, step = 1;  // all of [high, t] are of the run
+  while (high >= lowest + step && batch.leaves[high - step] == leaf) {
+    high -= step;
+    step <<= 1;
+  }
+  unsigned low = high >= lowest + step ? high - step + 1 : lowest;
+  while (low < high) {
+    const unsigned middle = low + (high - low) / 2;
+    if (batch.leaves[middle] == leaf) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return high;
+}
+
+// The updates of a tile while they are planned, in shared memory: leaf below, effects up to here in the tile above.
+struct noted_updates {
+  const word* notes;
+  unsigned size;
+
+  static __device__ __forceinline__ word note(unsigned leaf, tile_effect effects) {
+    return static_cast<word>(effects) << 32 | leaf;
+  }
+  __device__ __forceinline__ unsigned leaf(unsigned i) const { return static_cast<unsigned>(notes[i]); }
+  __device__ __forceinline__ bool begins(unsigned i) const { return i < size && (i == 0 || leaf(i - 1) != leaf(i)); }
+  // What the updates [begin, end) do.
+  __device__ __forceinline__ word effects(unsigned begin, unsigned end) const {
+    const auto up_to = [&](unsigned i) { return i == 0 ? 0u : static_cast<tile_effect>(notes[i - 1] >> 32); };
+    return widened(up_to(end)) - widened(up_to(begin));
+  }
+  __device__ __forceinline__ unsigned end_of_run(unsigned i) const {
+    const unsigned own = leaf(i);
+    unsigned step = 1, end = i + 1;
+    while (end + step <= size && leaf(end + step - 1) == own) {
+      end += step;
+      step <<= 1;
+    }
+    const auto is_same = [own](word note) { return static_cast<unsigned>(note) == own; };
+    return search_by_quarters(notes, end, min(end + step - 1, size), is_same);
+  }
+};
+
+// The updates of one leaf as a task, if they begin with the update i of a tile and do something. Lanes without a task
+// know the leaf of their update nevertheless.
+struct noted_task {
+  leaf_task task{0, 0, 0, 0};  // numbered within the tile
+  word effects = 0;
+  bool wanted = false;
+
+  __device__ __forceinline__ noted_task(const noted_updates& updates, unsigned i, bool weighted) {
+    if (i < updates.size) task.leaf = updates.leaf(i);
+    if (!updates.begins(i)) return;
+    task.begin = i;
+    task.end = updates.end_of_run(i);
+    effects = updates.effects(task.begin, task.end);
+    wanted = effects != 0 || weighted;
+  }
+};
+
+// Counts what the updates of a leaf do, with `effects` together: a lane per task whose leaf, begin and end are known,
+// and the count before. All lanes of a warp. Neighboring lanes most often have leaves of the same page: the first of
+// them counts for all.
+__device__ __forceinline__ void plan_leaves(const packed_store& store, const packed_batch& batch, leaf_task& task,
+                                            word effects, bool wanted, unsigned epoch) {
+  const unsigned lane = static_cast<unsigned>(lane_id()), page = task.leaf / page_leaves;
+  const int more = wanted ? static_cast<int>(growth(effects)) : 0;
+  const unsigned before_page = __shfl_up_sync(full_mask, page, 1u);
+  const unsigned firsts = __ballot_sync(full_mask, lane == 0 || page != before_page);
+  const unsigned later = firsts & ~((2u << lane) - 1);
+  const int first = 31 - __clz(static_cast<int>(firsts & ((2u << lane) - 1)));
+  const int last = later != 0 ? __ffs(static_cast<int>(later)) - 2 : 31;
+  const int summed = warp_inclusive_scan(more);
+  const int up_to_last = __shfl_sync(full_mask, summed, last), up_to_first = __shfl_sync(full_mask, summed, first);
+  const bool any_wanted = (__ballot_sync(full_mask, wanted) >> first & ((2u << (last - first)) - 1)) != 0;
+  unsigned total = 0;
+  if (static_cast<int>(lane) == first && any_wanted) {
+    const auto added = static_cast<unsigned>(up_to_last - up_to_first + more);
+    total = atomicAdd(store.totals + page, added) + added;
+  }
+  total = __shfl_sync(full_mask, total, first);
+  if (!wanted) return;
+  const int count = static_cast<int>(task.counts) + more;
+  const unsigned after = min(static_cast<unsigned>(count), 65535u);
+  task.counts |= after << 16;
+  store.next_counts[task.leaf] = static_cast<unsigned short>(after);
   // Whoever adds last sees the page's final total, so none that is out of bounds is missed.
-  const bool low = store.num_pages > 1 && (count < lower_slots(0) || total < lower_slots(page_level));
-  const bool high = count > leaf_slots || total > upper_slots(page_level);
+  const unsigned entries = static_cast<unsigned>(count);
+  const bool low = store.num_pages > 1 && (entries < lower_slots(0) || total < lower_slots(page_level));
+  const bool high = entries > leaf_slots || total > upper_slots(page_level);
   if ((low || high || store.held[page]) && atomicExch(store.marks + page, epoch) != epoch) {
     batch.suspects[atomicAdd(&batch.info->num_suspects, 1u)] = page;
   }
-  return true;
 }
 
-// Plans the leaves of 32 updates: one warp, which adds to the list of tasks once. The first update of each leaf counts
-// for all of them.
-__device__ __forceinline__ void plan_leaves(const packed_store& store, const packed_batch& batch, unsigned n,
-                                            unsigned first, unsigned epoch) {
-  const unsigned lane = static_cast<unsigned>(lane_id()), t = first + lane;
-  const unsigned leaf = t < n ? batch.leaves[t] : 0;
-  unsigned before = __shfl_up_sync(full_mask, leaf, 1u);
-  if (lane == 0 && t != 0) before = batch.leaves[t - 1];
-  const bool begins = t < n && (t == 0 || before != leaf);
-  const unsigned later = __ballot_sync(full_mask, begins) & ~((2u << lane) - 1);
-  leaf_task task{leaf, t, 0, 0};
-  bool wanted = false;
-  if (begins) {
-    task.end = later != 0 ? first + static_cast<unsigned>(__ffs(static_cast<int>(later))) - 1
-                          : end_of_run(batch, n, min(first + 31, n - 1), leaf);
-    wanted = plan_leaf(store, batch, leaf, t, task.end, epoch);
-  }
+// A place in a list for each lane that wants one, by a single addition to its length: one warp.
+__device__ __forceinline__ unsigned place_in_list(unsigned* length, bool wanted) {
   const unsigned votes = __ballot_sync(full_mask, wanted);
-  if (votes == 0) return;
   unsigned place = 0;
-  if (lane == 0) place = atomicAdd(&batch.info->num_leaves, static_cast<unsigned>(__popc(votes)));
-  place = __shfl_sync(full_mask, place, 0) + static_cast<unsigned>(votes_below(votes));
-  if (wanted) batch.tasks[place] = task;
+  if (lane_id() == 0 && votes != 0) place = atomicAdd(length, static_cast<unsigned>(__popc(votes)));
+  return __shfl_sync(full_mask, place, 0) + static_cast<unsigned>(votes_below(votes));
 }
 
 // The level of the window with which each of the lane's four leaves is rewritten, 0 for none.

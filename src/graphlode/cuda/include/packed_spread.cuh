@@ -9,13 +9,12 @@
 // 64-bit words only, in the order that packed_groups.py knows.
 struct page_job {
   long long page;
-  long long applies;  // 0: its updates are written; 1: not yet; 2: not yet, and the base does not know of them either
+  long long applies;  // 0: its updates are written; 1: not yet
   long long first_fresh, num_fresh;
   word base;     // the rank of its first entry in the group
   word total;    // the entries of the group, after the batch
   word effects;  // of the updates before the page's own
 };
-constexpr long long applies_from_the_start = 2;
 struct fresh_page {
   long long page;
   long long index, num_fresh;  // in its group

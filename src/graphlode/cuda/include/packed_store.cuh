@@ -60,10 +60,13 @@ struct packed_info {
   unsigned num_fresh, num_replaced, needs_host;
 };
 
-// The updates [begin, end) of one leaf.
+// The updates [begin, end) of one leaf, and how many entries it has before and after them.
 struct alignas(16) leaf_task {
-  unsigned leaf, begin, end, unused;
+  unsigned leaf, begin, end;
+  unsigned counts;  // before in the low half, after in the high half
 };
+__device__ __forceinline__ unsigned count_before(unsigned counts) { return counts & 0xffffu; }
+__device__ __forceinline__ unsigned count_after(unsigned counts) { return counts >> 16; }
 
 struct packed_batch {
   word* keys;  // sorted
@@ -174,20 +177,49 @@ __device__ __forceinline__ unsigned warp_first_not_below(const T* values, unsign
   return low + static_cast<unsigned>(__popc(__ballot_sync(full_mask, below)));
 }
 
-// The leaf in which a key is or would be.
-__device__ __forceinline__ unsigned find_leaf(const packed_store& store, word key) {
-  const word row = key >> 32;
-  const unsigned first = store.row_leaves[row], last = store.row_leaves[row + 1];
-  unsigned page = first / page_leaves, low = first % page_leaves, high = last % page_leaves;
-  if (page != last / page_leaves) {
+// The first place in [low, high) whose value is not `below`, where all that are come first; `high` if there is none.
+// Three looks at a time: they are on their way together, so a search takes half as long as one that halves.
+template <class T, class Below>
+__device__ __forceinline__ unsigned search_by_quarters(const T* values, unsigned low, unsigned high, Below below) {
+#pragma unroll 1
+  while (low < high) {
+    const unsigned length = high - low;
+    const unsigned first = low + length / 4, second = low + length / 2, third = low + 3 * length / 4;
+    const T at_first = values[first], at_second = values[second], at_third = values[third];
+    const bool first_is = below(at_first), second_is = below(at_second), third_is = below(at_third);
+    high = third_is ? high : second_is ? third : first_is ? second : first;
+    low = third_is ? third + 1 : second_is ? second + 1 : first_is ? first + 1 : low;
+  }
+  return low;
+}
+
+// The page in which a key is or would be, and the leaves [low, high] of it that come into question.
+struct found_page {
+  unsigned page, low, high;
+  __device__ __forceinline__ found_page(const packed_store& store, word key) {
+    const word row = key >> 32;
+    const unsigned first = store.row_leaves[row], last = store.row_leaves[row + 1];
+    page = first / page_leaves;
+    low = first % page_leaves;
+    high = last % page_leaves;
+    if (page == last / page_leaves) return;
     const unsigned from = store.positions[page], to = store.positions[last / page_leaves];
-    const unsigned position = first_above(store.page_separators, from + 1, to + 1, key) - 1;
+    const auto is_not_above = [key](word separator) { return separator <= key; };
+    const unsigned position = search_by_quarters(store.page_separators, from + 1, to + 1, is_not_above) - 1;
     page = store.pages[position];
     if (position != from) low = 0;
     if (position != to) high = page_leaves - 1;
   }
-  const word* separators = store.separators + static_cast<word>(page) * page_leaves;
-  return page * page_leaves + first_above(separators, low + 1, high + 1, key) - 1;
+  __device__ __forceinline__ unsigned leaf(const packed_store& store, word key) const {
+    const word* const separators = store.separators + static_cast<word>(page) * page_leaves;
+    const auto is_not_above = [key](word separator) { return separator <= key; };
+    return page * page_leaves + search_by_quarters(separators, low + 1, high + 1, is_not_above) - 1;
+  }
+};
+
+// The leaf in which a key is or would be.
+__device__ __forceinline__ unsigned find_leaf(const packed_store& store, word key) {
+  return found_page(store, key).leaf(store, key);
 }
 
 // One past the highest key that a window which ends before `leaf` of its page may hold.

@@ -1,0 +1,144 @@
+"""Drives graph/packed_merge.cu: all entries of a shard and a sorted batch into fresh pages.
+
+Fresh pages are taken for as many entries as there can be, since how many there are is known only when they have been
+written. The rest is given back afterwards, so it comes in pieces: memory goes back in those in which it came.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, auto
+from typing import Any
+
+import numpy as np
+
+from graphlode.cuda.compiler import KernelSource
+from graphlode.cuda.graph.packed_batch import Buffers
+from graphlode.cuda.graph.packed_groups import FILLED, MOST_ENTRIES
+from graphlode.cuda.graph.packed_input import Given
+from graphlode.cuda.graph.packed_state import Directory, State
+from graphlode.cuda.interface import KernelDevice, launch_shape
+from graphlode.cuda.sequence import LaunchSequence, Step, prepare_sequence
+from graphlode.packed import PAGE_LEAVES
+
+SOURCE = KernelSource("graph/packed_merge", ("packed_merge_tasks", "packed_merge", "packed_merge_finish"))
+
+# As in packed_merge.cu and packed_merge.cuh.
+_THREADS, _TASK_UPDATES, _TASK_WORDS, _PAGES_PER_WARP = 256, 8192, 2, 31
+
+
+@dataclass(slots=True)
+class MergeRoom:
+    """What a merge needs: tasks, what these publish, and a directory of as many fresh pages as there may be."""
+
+    num_tasks: int
+    tasks: Any
+    published: Any
+    directory: Directory
+
+
+def pages_of_merge(entries: int) -> int:
+    """How many pages so many entries come to: as many as can be filled alike, none too empty and none too full."""
+    filled = max(0, -(-entries // FILLED) - 2)
+    return filled + (1 if entries - filled * FILLED <= MOST_ENTRIES else 2)
+
+
+def room_for_merge(device: KernelDevice, state: State, count: int, most_entries: int) -> MergeRoom:
+    """For a batch of `count` updates that leaves up to so many entries. Raises DeviceMemoryError."""
+    num_tasks = state.pages.size + -(-count // _TASK_UPDATES)
+    room = device.empty(num_tasks * (_TASK_WORDS + 1), np.uint64)
+    numbers = state.reserve(max(1, -(-most_entries // FILLED)), apart=True)  # a page that is left over is written, too
+    directory = state.directory_of(numbers)
+    return MergeRoom(num_tasks, room[: num_tasks * _TASK_WORDS], room[num_tasks * _TASK_WORDS :], directory)
+
+
+def merge(
+    device: KernelDevice, state: State, buffers: Buffers, given: Given, room: MergeRoom, *, at_once: bool
+) -> None:
+    """Everything into fresh pages; `at_once`: and these into the new version, and the host hears of it."""
+    _run(device, state, buffers, given, room, writes=True, finishes=at_once, tells=at_once)
+
+
+def finish_merge(device: KernelDevice, state: State, buffers: Buffers, given: Given, room: MergeRoom) -> None:
+    """The new version of what was merged, if that has changed anything."""
+    _run(device, state, buffers, given, room, writes=False, finishes=True, tells=False)
+
+
+def first_pages(state: State, room: MergeRoom, count: int) -> Directory:
+    """The directory, when it is known how many pages it has; the device knows it already."""
+    directory = room.directory
+    state.give_back_reserved(count)
+    if count < directory.pages.size:
+        pages, separators = directory.device_pages[:count], directory.separators[:count]
+        directory = Directory(directory.pages[:count], pages, separators, directory.positions, directory.described)
+    return directory
+
+
+class _Value(IntEnum):
+    """What differs between merges, in the order in which a call gives it."""
+
+    STORE = 0
+    BATCH = auto()
+    NEW_STORE = auto()
+    NEW_PAGES = auto()
+    WEIGHTS = auto()
+    TASKS = auto()
+    PUBLISHED = auto()
+    HOW = auto()
+    COUNT = auto()
+    NEIGHBOR_BITS = auto()
+    NUM_NEW = auto()
+    ENTRIES = auto()
+    TELL = auto()
+    THREADS = auto()
+    TASK_BLOCKS = auto()
+    MERGE_BLOCKS = auto()
+    FINISH_BLOCKS = auto()
+
+
+def _run(
+    device: KernelDevice,
+    state: State,
+    buffers: Buffers,
+    given: Given,
+    room: MergeRoom,
+    *,
+    writes: bool,
+    finishes: bool,
+    tells: bool,
+) -> None:
+    sequence: LaunchSequence | None = state.merge_launches
+    if sequence is None:
+        sequence = state.merge_launches = _sequence(device, state)
+    directory = room.directory
+    warps = -(-state.pages.size // _PAGES_PER_WARP)
+    leaf_blocks = launch_shape(device, directory.pages.size * PAGE_LEAVES, threads=_THREADS)[0]
+    values = (
+        *(state.described(), buffers.described, directory.described, directory.device_pages, given.weights),
+        *(room.tasks, room.published),
+        *(given.how, given.count, given.neighbor_bits, directory.pages.size, state.num_entries, int(tells), _THREADS),
+        launch_shape(device, 32 * warps, threads=_THREADS)[0] if writes else 0,
+        room.num_tasks if writes else 0,
+        1 + leaf_blocks if finishes else 0,
+    )
+    sequence.run(values, False)
+
+
+def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
+    v, kernels = _Value, state.load(SOURCE)
+    array = device.empty(1, np.uint64)  # stands for those that a call gives
+    numbers = {v.ENTRIES: np.uint64(0), v.TELL: np.int32(0)}
+
+    def step(entry: str, values: list[_Value], grid: _Value) -> Step:
+        args = tuple(array if value <= v.PUBLISHED else numbers.get(value, np.uint32(0)) for value in values)
+        return Step(kernels, entry, args, dict(enumerate(values)), grid, v.THREADS)
+
+    of_tasks = [v.STORE, v.BATCH, v.COUNT, v.NEIGHBOR_BITS, v.TASKS, v.PUBLISHED]
+    of_entries = [v.STORE, v.BATCH, v.WEIGHTS, v.HOW, v.COUNT, v.NEIGHBOR_BITS, v.TASKS, v.PUBLISHED]
+    of_entries += [v.NEW_PAGES, v.NUM_NEW]
+    steps = [
+        step("packed_merge_tasks", of_tasks, v.TASK_BLOCKS),
+        step("packed_merge", of_entries, v.MERGE_BLOCKS),
+        step("packed_merge_finish", [v.NEW_STORE, v.BATCH, v.NEW_PAGES, v.ENTRIES, v.TELL], v.FINISH_BLOCKS),
+    ]
+    return prepare_sequence(device, steps)

@@ -1,0 +1,105 @@
+"""Full merges of a shard on a GPU: pages filled one after the other, without knowing how many there will be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from packed_pair import Pair
+
+from graphlode.control import Control
+from graphlode.cuda.graph import packed
+from graphlode.cuda.graph.packed_groups import FILLED, LEAST_ENTRIES, MOST_ENTRIES
+from graphlode.cuda.graph.packed_merge import pages_of_merge
+from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES
+from graphlode.errors import DeviceMemoryError, InputError
+from graphlode.packed import keys_of
+from kernel_bench import Bench
+
+BOUNDARIES = [
+    *(0, 1, 127, 128, 129, FILLED - 1, FILLED, FILLED + 1, MOST_ENTRIES, MOST_ENTRIES + 1),
+    *(2 * FILLED, 2 * FILLED + 1, FILLED + MOST_ENTRIES, FILLED + MOST_ENTRIES + 1, 5 * FILLED + 3),
+]
+
+
+@pytest.mark.parametrize("entries", [*BOUNDARIES, 10**9])
+def test_pages_are_filled_alike_and_the_last_ones_are_within_bounds(entries: int) -> None:
+    count = pages_of_merge(entries)
+    filled = max(0, count - 2) if entries > MOST_ENTRIES else 0
+    rest = entries - filled * FILLED
+    assert rest <= (count - filled) * MOST_ENTRIES
+    assert count == 1 or rest // (count - filled) >= LEAST_ENTRIES
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("entries", BOUNDARIES)
+def test_any_number_of_entries_is_merged(bench: Bench, entries: int, weighted: bool) -> None:
+    rng, pair = np.random.default_rng(entries), Pair(bench, 200, weighted=weighted)
+    keys = rng.permutation(keys_of(np.repeat(np.arange(200), 100), np.tile(np.arange(100), 200)))[: entries + 50]
+    pair.apply(keys, None, rng.random(keys.size) if weighted else None, path="merge")
+    change = pair.apply(keys[:50], np.ones(50, bool), path="merge")
+    assert (change.deleted, change.path) == (50, "merge")
+    assert pair.statistics["pages"] == pages_of_merge(entries)
+
+
+def test_a_page_with_very_many_updates_is_shared_by_many_blocks(bench: Bench) -> None:
+    rng, pair = np.random.default_rng(30), Pair(bench, 2000, weighted=True)
+    pair.apply(keys_of(np.repeat(np.arange(2000), 4), np.tile(np.arange(4), 2000)), path="merge")
+    hot = keys_of(np.full(30_000, 700), rng.integers(0, 10_000, 30_000))  # each three times, also where blocks meet
+    few = keys_of(rng.integers(0, 2000, 300), rng.integers(0, 9, 300))
+    keys = rng.permutation(np.concatenate([hot, few]))
+    change = pair.apply(keys, rng.random(keys.size) < 0.3, rng.integers(0, 3, keys.size).astype(float), path="merge")
+    assert change.inserted > 5000
+    change = pair.apply(rng.permutation(keys), np.ones(keys.size, bool), path="merge")
+    assert change.deleted > 5000
+
+
+def test_one_key_many_times_is_one_entry(bench: Bench) -> None:
+    pair = Pair(bench, 10)
+    keys = keys_of(np.full(20_000, 3), np.repeat([5, 6], 10_000))
+    assert pair.apply(keys, path="merge").inserted == 2
+
+
+def test_rows_without_entries_are_indexed(bench: Bench) -> None:
+    pair = Pair(bench, 40_000)
+    rows = np.concatenate([np.arange(10), np.arange(20_000, 21_000), [39_000]])
+    pair.apply(keys_of(np.repeat(rows, 9), np.tile(np.arange(9), rows.size)), path="merge")
+    assert pair.statistics["pages"] > 2
+
+
+def test_a_merge_without_memory_is_done_in_place(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, pair = np.random.default_rng(31), Pair(bench, 300)
+    pair.apply(keys_of(rng.integers(0, 300, 30_000), rng.integers(0, 300, 30_000)), path="merge")
+
+    def refuse(*_: object) -> None:
+        raise DeviceMemoryError("no memory for a second copy")
+
+    monkeypatch.setattr(packed, "room_for_merge", refuse)
+    plan = pair.prepare(keys_of(np.full(500, 3), np.arange(500)), path="merge")
+    assert plan.path == "in place"
+
+
+def test_pairs_outside_of_the_shard_are_refused_before_anything_is_seen(bench: Bench) -> None:
+    rng, pair = np.random.default_rng(32), Pair(bench, 100)
+    pair.apply(keys_of(rng.integers(0, 100, 5000), rng.integers(0, 100, 5000)), path="merge")
+    bad = keys_of(np.arange(90, 101), np.arange(11))
+    for size in (1, 900):
+        keys = np.tile(bad, size)
+        with pytest.raises(InputError, match="not in the shard"):
+            bench.do(
+                lambda keys=keys: packed.apply(
+                    bench.device, pair.state, keys, None, None, path="merge", control=Control()
+                )
+            )
+        pair.check()
+
+
+def test_pages_that_were_not_needed_are_given_back(bench: Bench) -> None:
+    pair = Pair(bench, 1000)
+    keys = keys_of(np.repeat(np.arange(1000), 700), np.tile(np.arange(700), 1000))
+    pair.apply(keys, path="merge")
+    for _ in range(2):
+        pair.apply(keys[:400_000], path="merge")  # changes nothing
+        pair.apply(np.append(keys[:400_000], keys[:1] + np.uint64(900)), path="merge")
+    state = pair.state
+    assert state.pages.size == pages_of_merge(state.num_entries)
+    assert state.pool.free.size <= SEGMENT_PAGES + state.pages.size // 8
