@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from packed_pair import Pair, random_keys
+from packed_pair import Pair, assert_same, random_keys
 
 from graphlode.control import Control
 from graphlode.cuda.graph import packed, packed_pages
@@ -164,3 +164,44 @@ def test_small_batches_of_keys_that_take_up_all_bits_are_sorted(bench: Bench, si
     keys = keys_of(rng.integers(0, 2**21, size), rng.integers(0, 2**32, size))
     keys[size // 2 :] = keys[: size - size // 2]  # the later half counts
     pair.apply(keys, rng.random(size) < 0.3, rng.random(size))
+
+
+def test_pages_that_overflow_again_and_again_need_no_further_memory(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed_pages, "_LEAST_ROOM", 2)  # so that it must grow first
+    rng, pair = np.random.default_rng(28), Pair(bench, 500)
+    pair.apply(np.unique(random_keys(rng, 60_000, 500)), path="merge")
+    asked, written = [0], []
+    for name in ("empty", "zeros", "asarray"):
+        plain = getattr(bench.device, name)
+
+        def counted(*args: Any, plain: Any = plain) -> Any:
+            asked[0] += 1
+            return plain(*args)
+
+        monkeypatch.setattr(bench.device, name, counted)
+    for row in (7, 7, 9, 7, 9, 11, 7, 9):
+        keys = keys_of(np.full(1500, row), rng.integers(0, 2**31, 1500))
+        asked[0] = 0
+        change = bench.do(
+            partial(packed.apply, bench.device, pair.state, keys, None, None, path="in place", control=Control())
+        )
+        written.append((change.slots_written > 1500 * 32, asked[0]))
+    assert sum(overflowed for overflowed, _ in written) >= 3
+    assert [count for _, count in written[-4:]] == [0] * 4
+    bench.do(lambda: packed.check(bench.device, pair.state))
+
+
+def test_versions_keep_their_directories(bench: Bench) -> None:
+    rng, pair = np.random.default_rng(29), Pair(bench, 500)
+    pair.apply(np.unique(random_keys(rng, 40_000, 500)), path="merge")
+    versions = []
+    for turn in range(9):
+        pair.apply(keys_of(np.full(2500, 3 + turn % 2), rng.integers(0, 2**31, 2500)))
+        if turn % 3 == 0:
+            versions.append(pair.fork())
+        if turn == 7:
+            versions.pop(0)
+    for version in versions:
+        assert_same(bench, *version)

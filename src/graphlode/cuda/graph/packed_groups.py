@@ -42,7 +42,7 @@ class Groups:
     @property
     def sources(self) -> Int64Array:
         """The positions of all pages."""
-        return _all_of(self.begins, self.lengths)
+        return positions_in(self.begins, self.lengths)
 
 
 def groups_from_records(num_pages: int, records: Int64Array) -> Groups | None:
@@ -94,10 +94,10 @@ def groups_from_totals(totals: Int64Array, positions: Int64Array) -> Groups:
         size *= 8
     lone = positions[~_among(_ranges(num_pages, positions, size)[0], begins)]
     begins, ends = np.sort(np.concatenate([begins, lone])), np.sort(np.concatenate([ends, lone + 1]))
-    return Groups(begins, ends, totals[_all_of(begins, ends - begins)])
+    return Groups(begins, ends, totals[positions_in(begins, ends - begins)])
 
 
-def _all_of(begins: Int64Array, lengths: Int64Array) -> Int64Array:
+def positions_in(begins: Int64Array, lengths: Int64Array) -> Int64Array:
     """Every number of ranges that begin there and are so long."""
     found: Int64Array = np.arange(int(lengths.sum())) + (begins - lengths.cumsum() + lengths).repeat(lengths)
     return found
@@ -150,10 +150,12 @@ def regroup(pages: AnyArray, groups: Groups, flagged: Int64Array, numbers: AnyAr
     behind[touching] = numbers[firsts[touching + 1]]
     fresh[:-1, 5] = numbers[1:]
     fresh[firsts + counts - 1, 5] = behind
-    return Regrouping(jobs, fresh, pages[sources], _replace(pages, begins, ends, counts, numbers))
+    return Regrouping(jobs, fresh, pages[sources], replace_ranges(pages, begins, ends, counts, numbers))
 
 
-def _replace(pages: AnyArray, begins: Int64Array, ends: Int64Array, counts: Int64Array, numbers: AnyArray) -> AnyArray:
+def replace_ranges(
+    pages: AnyArray, begins: Int64Array, ends: Int64Array, counts: Int64Array, numbers: AnyArray
+) -> AnyArray:
     """The new directory. Pages that one page takes the place of are written over; others move what is behind them."""
     alone = (ends - begins == 1) & (counts == 1)
     firsts = np.cumsum(counts) - counts

@@ -66,12 +66,9 @@ def finish_merge(device: KernelDevice, state: State, buffers: Buffers, given: Gi
 
 def first_pages(state: State, room: MergeRoom, count: int) -> Directory:
     """The directory, when it is known how many pages it has; the device knows it already."""
-    directory = room.directory
     state.give_back_reserved(count)
-    if count < directory.pages.size:
-        pages, separators = directory.device_pages[:count], directory.separators[:count]
-        directory = Directory(directory.pages[:count], pages, separators, directory.positions, directory.described)
-    return directory
+    room.directory.pages = room.directory.pages[:count]
+    return room.directory
 
 
 class _Value(IntEnum):
@@ -114,7 +111,7 @@ def _run(
     warps = -(-state.pages.size // _PAGES_PER_WARP)
     leaf_blocks = launch_shape(device, directory.pages.size * PAGE_LEAVES, threads=_THREADS)[0]
     values = (
-        *(state.described(), buffers.described, directory.described, directory.device_pages, given.weights),
+        *(state.described(), buffers.described, directory.described, directory.room_for_pages, given.weights),
         *(room.tasks, room.published),
         *(given.how, given.count, given.neighbor_bits, directory.pages.size, state.num_entries, int(tells), _THREADS),
         launch_shape(device, 32 * warps, threads=_THREADS)[0] if writes else 0,

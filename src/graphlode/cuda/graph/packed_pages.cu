@@ -10,11 +10,21 @@
 #include "packed_spread.cuh"
 
 // The groups of flagged pages, as packed_groups.py forms them: their jobs, their fresh pages, which have these numbers,
-// and the directory afterwards, behind which the replaced pages are listed. One block, a thread per group.
+// the directory afterwards, which the new version is described with, and what the host must know of it. One block, a
+// thread per group.
 extern "C" __global__ void __launch_bounds__(1024)
     packed_regroup(const packed_store* store_at, const unsigned* numbers, unsigned num_fresh, unsigned epoch,
-                   unsigned* new_pages, unsigned num_new_pages, page_job* jobs, fresh_page* fresh) {
+                   packed_store* new_store_at, unsigned* new_pages, unsigned num_new_pages, word* new_separators,
+                   unsigned* new_positions, replaced_range* ranges, page_job* jobs, fresh_page* fresh) {
   const packed_store store = *store_at;
+  if (threadIdx.x == 0) {
+    packed_store made = store;
+    made.pages = new_pages;
+    made.page_separators = new_separators;
+    made.positions = new_positions;
+    made.num_pages = num_new_pages;
+    *new_store_at = made;
+  }
   constexpr unsigned bits = 21;  // of each of three running sums in a word
   constexpr word one = (1ull << bits) - 1;
   __shared__ word sums[32];
@@ -31,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(1024)
     const word before = carried + block_scan(own, sums, all) - own;
     const regroup_places at{static_cast<unsigned>(before & one), static_cast<unsigned>(before >> bits & one),
                             static_cast<unsigned>(before >> (2 * bits))};
-    if (group < groups) write_group(store, seen, at, numbers, new_pages, new_pages + num_new_pages, jobs, fresh);
+    if (group < groups) write_group(store, seen, at, numbers, new_pages, ranges, jobs, fresh);
     carried += all;
   }
   __syncthreads();

@@ -17,13 +17,16 @@ from graphlode.cuda.graph.packed_groups import (
     Regrouping,
     groups_from_records,
     groups_from_totals,
+    positions_in,
     regroup,
+    replace_ranges,
 )
+from graphlode.cuda.graph.packed_input import mapped
 from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES
 from graphlode.cuda.graph.packed_state import Directory, State
 from graphlode.cuda.interface import KernelDevice, launch_shape
 from graphlode.cuda.sequence import LaunchSequence, Step, prepare_sequence
-from graphlode.types import AnyArray
+from graphlode.types import AnyArray, Int64Array
 
 SOURCE = KernelSource(
     "graph/packed_pages",
@@ -36,6 +39,8 @@ SOURCE = KernelSource(
 _SPARE = 8  # so many fresh pages may be needed at once, as part of all: more are written in waves
 _WAVES = 16  # into which a rewriting of all pages is split
 _THREADS, _JOB_THREADS = 256, 1024  # of a block
+_LEAST_ROOM = 1024  # pages that the device can group
+_RANGE_WORDS = 3  # of replaced_range in packed_regroup.cuh
 
 
 @dataclass(frozen=True)
@@ -46,10 +51,10 @@ class PagePlan:
     fresh: Any
     num_fresh: int
     directory: Directory
-    replaced: AnyArray | None  # pages that are free afterwards; None: the device lists them behind the directory's
+    replaced: AnyArray | None  # pages that are free afterwards; None: known when the device has grouped them
     waves: list[Wave]
-    numbers: Any = None  # of fresh pages, if the device is to group the flagged ones
-    listed: Any = None  # the pages of the directory and those replaced, if so
+    room: GroupRoom | None = None  # if the device is to group the flagged ones
+    numbers: AnyArray | None = None  # of fresh pages, if so
 
 
 class Wave(NamedTuple):
@@ -79,21 +84,38 @@ def plan_pages(device: KernelDevice, state: State, buffers: Buffers, info: dict[
 
 
 def _grouped_by_device(device: KernelDevice, state: State, num_fresh: int, num_replaced: int) -> PagePlan:
-    """Room for the directory, its replaced pages behind it, and for what the device needs to group the flagged ones."""
-    numbers = device.asarray(state.reserve(num_fresh))
-    count = state.pages.size - num_replaced + num_fresh
-    told = device.empty(num_replaced * JOB_WORDS + num_fresh * FRESH_WORDS, np.int64)
-    listed = device.empty(count + num_replaced, np.uint32)
-    room = Directory(
-        state.pages[:0],  # known when the device has made them
-        listed[:count],
-        device.empty(count, np.uint64),
-        device.empty(state.pool.capacity, np.uint32),
-    )
-    room.described = state.describe(room, count)
+    """Room for what the device needs to group the flagged pages: nothing is allocated or copied if there is enough."""
+    numbers = state.reserve(num_fresh)
+    room: GroupRoom | None = state.group_room
+    if room is None or room.capacity < max(num_fresh, num_replaced):
+        room = state.group_room = GroupRoom(device, max(num_fresh, num_replaced))
+    room.numbers[:num_fresh] = numbers
+    directory = state.unfilled_directory(state.pages.size - num_replaced + num_fresh)
     waves = [Wave(0, num_replaced, 0, num_fresh)]
-    jobs, fresh = told[: num_replaced * JOB_WORDS], told[num_replaced * JOB_WORDS :]
-    return PagePlan(jobs, fresh, num_fresh, room, None, waves, numbers=numbers, listed=listed)
+    return PagePlan(room.jobs, room.fresh, num_fresh, directory, None, waves, room, numbers)
+
+
+class GroupRoom:
+    """Where the device groups up to so many pages; kept between batches.
+
+    The numbers of fresh pages, and what the groups come to, lie in memory of the host that the device sees.
+    """
+
+    def __init__(self, device: KernelDevice, count: int) -> None:
+        self.capacity = max(_LEAST_ROOM, 1 << (count - 1).bit_length())
+        words = self.capacity * np.array([1, _RANGE_WORDS])
+        host, there = mapped(device, 4 * int(words.sum()))
+        self.numbers = host.view(np.uint32)[: self.capacity]
+        self._ranges = host.view(np.uint32)[self.capacity :].reshape(-1, _RANGE_WORDS)
+        self.numbers_there = there.view(np.uint32)[: self.capacity]
+        self.ranges_there = there.view(np.uint32)[self.capacity :]
+        self.jobs = device.empty(self.capacity * JOB_WORDS, np.int64)
+        self.fresh = device.empty(self.capacity * FRESH_WORDS, np.int64)
+
+    def ranges(self, num_jobs: int) -> Int64Array:
+        """Positions, lengths and fresh pages of what is replaced, a row for each."""
+        told = self._ranges[:num_jobs]
+        return told[told[:, 1] > 0].astype(np.int64)
 
 
 def _page_plan(
@@ -137,29 +159,34 @@ def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_update
     sequence: LaunchSequence | None = state.page_launches
     if sequence is None:
         sequence = state.page_launches = _sequence(device, state)
-    grouping = plan.numbers is not None
-    num_fresh, last, directory = plan.num_fresh, plan.waves[-1], plan.directory
-    num_new = directory.separators.size
+    room, directory, last = plan.room, plan.directory, plan.waves[-1]
+    num_fresh, num_new = plan.num_fresh, directory.pages.size
+    if room is not None:
+        num_new = state.pages.size - last.end_job + num_fresh
     for wave in plan.waves:
         jobs, num_jobs = plan.jobs, wave.end_job - wave.first_job
         if len(plan.waves) > 1:
             jobs = jobs[wave.first_job * JOB_WORDS : wave.end_job * JOB_WORDS]
         finish_blocks = max(num_fresh, num_new // _THREADS) if wave is last else 0
+        arrays = directory.described, directory.room_for_pages, directory.room_for_separators, directory.positions
         values = (
-            *(state.described(), buffers.described, directory.described, directory.device_pages),
-            *(plan.numbers if grouping else plan.fresh, jobs, plan.fresh),
+            *(state.described(), buffers.described, *arrays),
+            *((plan.fresh, plan.fresh) if room is None else (room.numbers_there, room.ranges_there)),
+            *(jobs, plan.fresh),
             *(num_updates, state.epoch, num_jobs, num_fresh, num_new),
-            *(wave.first_fresh, wave.end_fresh, _THREADS, _JOB_THREADS, int(grouping)),
+            *(wave.first_fresh, wave.end_fresh, _THREADS, _JOB_THREADS, int(room is not None)),
             launch_shape(device, num_jobs, per_block=1)[0],
             launch_shape(device, num_updates)[0],
             finish_blocks and launch_shape(device, finish_blocks, per_block=1)[0],
         )
-        sequence.run(values, False)
+        sequence.run(values, wave is last)
     if plan.replaced is not None:
         return plan.replaced
-    told = device.get(plan.listed)
-    directory.pages = told[:num_new]
-    replaced: AnyArray = told[num_new:]
+    assert room is not None
+    assert plan.numbers is not None
+    positions, lengths, counts = room.ranges(last.end_job).T
+    replaced: AnyArray = state.pages[positions_in(positions, lengths)]
+    directory.pages = replace_ranges(state.pages, positions, positions + lengths, counts, plan.numbers)
     return replaced
 
 
@@ -170,7 +197,10 @@ class _Value(IntEnum):
     BATCH = auto()
     NEW_STORE = auto()
     NEW_PAGES = auto()
+    NEW_SEPARATORS = auto()
+    NEW_POSITIONS = auto()
     NUMBERS = auto()
+    RANGES = auto()
     JOBS = auto()
     FRESH = auto()
     COUNT = auto()
@@ -197,7 +227,8 @@ def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
         args = tuple(array if value <= v.FRESH else np.uint32(0) for value in values)
         return Step(kernels, entry, args, dict(enumerate(values)), grid, block)
 
-    of_groups = [v.STORE, v.NUMBERS, v.NUM_FRESH, v.EPOCH, v.NEW_PAGES, v.NUM_NEW, v.JOBS, v.FRESH]
+    of_groups = [v.STORE, v.NUMBERS, v.NUM_FRESH, v.EPOCH, v.NEW_STORE, v.NEW_PAGES, v.NUM_NEW]
+    of_groups += [v.NEW_SEPARATORS, v.NEW_POSITIONS, v.RANGES, v.JOBS, v.FRESH]
     of_all = [v.STORE, v.BATCH, v.COUNT, v.JOBS, v.NUM_JOBS, v.FRESH, v.BEGIN_FRESH, v.END_FRESH]
     of_new = [v.STORE, v.BATCH, v.COUNT, v.EPOCH, v.JOBS, v.NUM_JOBS, v.FRESH]
     steps = [

@@ -172,7 +172,7 @@ class Pool:
     def _widen(self, pages: int) -> None:
         """Room for what is kept beside so many pages."""
         if pages > self.arrays["totals"].size:
-            self._resize(pages + pages // 8)
+            self._resize(pages + pages // 4)
 
     def _forget_tail(self) -> None:
         """Numbers behind all segments that have memory are free again, and what is kept beside them is given back."""
@@ -182,7 +182,7 @@ class Pool:
         if self.arrays["totals"].size < _MUCH_ROOM * pages + SEGMENT_PAGES:
             return
         with suppress(MemoryError):  # it can wait
-            self._resize(pages + pages // 8)
+            self._resize(pages + pages // 4)
             self._addresses, self.references = self._addresses[:count], self.references[:pages]
             self.generation += 1
 

@@ -73,9 +73,8 @@ def num_entries(state: State) -> int:
 
 def nbytes(device: KernelDevice, state: State) -> int:
     """A shard has its whole pool; an immutable version the pages that it holds, whoever else does."""
-    directory = state.directory
-    own = [state.row_leaves, directory.device_pages, directory.separators, directory.positions]
-    beside = int(sum(array.nbytes for array in own)) + state.workspace.nbytes
+    spare = 0 if state.spare is None else state.spare.nbytes
+    beside = int(state.row_leaves.nbytes) + state.directory.nbytes + spare + state.workspace.nbytes
     return beside + (state.pages.size * state.pool.page_bytes if state.frozen else state.pool.nbytes)
 
 

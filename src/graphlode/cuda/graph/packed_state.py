@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,16 +26,36 @@ _LEAF_AND_PAGE_FIELDS = (
     *("totals", "marks", "jobs", "held"),
 )
 
+_STORE_WORDS = 1 + len(_LEAF_AND_PAGE_FIELDS) + 4 + 3  # of packed_store
+_MORE_PAGES = 64
+
 
 @dataclass
 class Directory:
-    """Pages in key order: their numbers, on the host and on the device; the lowest key of each; where each page is."""
+    """Pages in key order: their numbers, on the host and on the device; the lowest key of each; where each page is.
+
+    The arrays on the device may have room for more.
+    """
 
     pages: AnyArray
-    device_pages: Any
-    separators: Any
+    room_for_pages: Any
+    room_for_separators: Any
     positions: Any
-    described: Any = None
+    described: Any = None  # the struct packed_store of a version that has it
+    shared: bool = False  # an immutable version has it, too
+
+    @property
+    def device_pages(self) -> Any:
+        return self.room_for_pages[: self.pages.size]
+
+    @property
+    def separators(self) -> Any:
+        return self.room_for_separators[: self.pages.size]
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self.room_for_pages, self.room_for_separators, self.positions)
+        return sum(int(array.nbytes) for array in arrays)
 
 
 class State:
@@ -54,6 +74,8 @@ class State:
         self.launches: Any = None  # see packed_launch.py
         self.page_launches: Any = None  # see packed_pages.py
         self.merge_launches: Any = None  # see packed_merge.py
+        self.group_room: Any = None  # see packed_pages.py
+        self.spare: Directory | None = None  # that nobody has any more
         self._modules: dict[str, KernelModule] = {}
         self._rows_are_shared = False
         self._planning = False  # counts of a plan are in the pool
@@ -82,7 +104,7 @@ class State:
     def describe(self, directory: Directory, num_pages: int) -> Any:
         """The same for a directory of so many pages that becomes the state's later."""
         arrays = [self.pool.segments, *(self.pool.arrays[name] for name in _LEAF_AND_PAGE_FIELDS)]
-        arrays += [directory.positions, directory.device_pages, directory.separators, self.row_leaves]
+        arrays += [directory.positions, directory.room_for_pages, directory.room_for_separators, self.row_leaves]
         sizes = [num_pages, self.num_rows, int(self.pool.weighted)]
         return self._device.asarray(np.array([*map(address, arrays), *sizes], np.uint64))
 
@@ -93,6 +115,16 @@ class State:
         found = Directory(pages, device.asarray(pages), device.empty(pages.size, np.uint64), positions)
         found.described = self.describe(found, pages.size)
         return found
+
+    def unfilled_directory(self, count: int) -> Directory:
+        """A directory of so many pages that the device will fill and describe: the one before the last, if nobody has it."""
+        spare, self.spare, empty = self.spare, None, self._device.empty
+        if spare is None or spare.room_for_pages.size < count or spare.positions.size < self.pool.capacity:
+            room, numbers = count + count // 8 + _MORE_PAGES, self.pool.capacity + self.pool.capacity // 8
+            arrays = empty(room, np.uint32), empty(room, np.uint64), empty(numbers, np.uint32)
+            spare = Directory(self.pages, *arrays)
+        described = empty(_STORE_WORDS, np.uint64) if spare.described is None else spare.described
+        return replace(spare, pages=self.pages[:0], described=described)
 
     def begin_plan(self) -> None:
         """Forget a plan that was never written, and let go of what other versions hold."""
@@ -143,6 +175,7 @@ class State:
         return not (self.frozen or self._planning or self._rows_are_shared or self.pool.is_stale)
 
     def replace_pages(self, directory: Directory, replaced: AnyArray) -> None:
+        self.spare = None if self.directory.shared else self.directory
         self.directory = directory
         self._held[0] = directory.pages
         self._described = (
@@ -154,6 +187,7 @@ class State:
 
     def fork(self) -> State:
         self.pool.collect()
+        self.directory.shared = True
         version = State(self._device, self.pool, self.directory, self.row_leaves, self.num_rows)
         version.num_entries = self.num_entries
         version.frozen = True

@@ -30,13 +30,20 @@ struct seen_group {
   __device__ __forceinline__ unsigned new_length() const { return whole ? num_fresh() : length(); }
 };
 
-// Where the new directory and the lists of jobs, of fresh and of replaced pages go on.
+// Pages of the directory that others take the place of: 32-bit words only, in the order that packed_pages.py knows.
+// There is one for each job; those of a group that is written as a whole are told by its first one, and the others are
+// empty.
+struct replaced_range {
+  unsigned position, length, num_fresh;
+};
+
+// Where the new directory and the lists of jobs and of fresh pages go on.
 struct regroup_places {
   unsigned position, fresh, job;
 };
 
 __device__ __forceinline__ void write_group(const packed_store& store, const seen_group& group, regroup_places at,
-                                            const unsigned* numbers, unsigned* new_pages, unsigned* replaced,
+                                            const unsigned* numbers, unsigned* new_pages, replaced_range* ranges,
                                             page_job* jobs, fresh_page* fresh) {
   const long long first_fresh = at.fresh, count = group.whole ? group.num_fresh() : 1;
   const long long origin = store.pages[group.range.begin];
@@ -50,7 +57,10 @@ __device__ __forceinline__ void write_group(const packed_store& store, const see
     }
     const word own = store.totals[page], total = group.whole ? group.total : own;
     jobs[at.job] = page_job{page, flagged, group.whole ? first_fresh : at.fresh, count, before, total, 0};
-    replaced[at.job++] = page;
+    replaced_range range{i, 1, 1};
+    if (group.whole)
+      range = i == group.range.begin ? replaced_range{i, group.length(), group.num_fresh()} : replaced_range{};
+    ranges[at.job++] = range;
     if (group.whole) {
       before += own;
     } else {  // the successor is found when the directory is there; until then its place has the page's own position
