@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -61,7 +62,8 @@ def test_pairs_that_may_still_be_written_are_waited_for_before_they_are_read() -
         return array
 
     cuda = SimpleNamespace(runtime=SimpleNamespace(streamSynchronize=steps.append))
-    device: Any = SimpleNamespace(xp=SimpleNamespace(ndarray=OnOneOfTwo, cuda=cuda), asarray=asarray)
+    xp = SimpleNamespace(ndarray=OnOneOfTwo, cuda=cuda)
+    device: Any = SimpleNamespace(xp=xp, asarray=asarray, current=nullcontext)
     rows = np.arange(4, dtype=np.int32).view(OnOneOfTwo)
     for number, wanted, stream in ((1, [], 5), (0, [5, "copied", "copied"], None)):
         staging: Any = SimpleNamespace(device_number=number, on_device={"deletes": 0, "weights": 0})
@@ -205,3 +207,30 @@ def test_versions_keep_their_directories(bench: Bench) -> None:
             versions.pop(0)
     for version in versions:
         assert_same(bench, *version)
+
+
+def test_a_commit_asks_for_no_memory(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, pair = np.random.default_rng(30), Pair(bench, 500)
+    pair.apply(np.unique(random_keys(rng, 30_000, 500)), path="merge")
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("a commit asked for memory")
+
+    for path in ("in place", "merge"):  # the first one that splits pages
+        keys = keys_of(np.full(1800, 7), rng.integers(0, 2**31, 1800))
+        plan = pair.prepare(keys, path=path)
+        with monkeypatch.context() as patch:
+            for name in ("empty", "zeros", "asarray", "load"):
+                patch.setattr(bench.device, name, refuse)
+            assert bench.do(partial(packed.commit, bench.device, plan)).inserted > 1700
+        bench.do(lambda: packed.check(bench.device, pair.state))
+
+
+def test_epochs_begin_again_before_kernels_cannot_count_them(bench: Bench) -> None:
+    rng, pair = np.random.default_rng(31), Pair(bench, 300)
+    pair.apply(np.unique(random_keys(rng, 20_000, 300)), path="merge")
+    pair.state.epoch = 2**32 - 9
+    for turn in range(4):
+        assert not turn or pair.state.epoch < 2**32 - 4
+        pair.apply(keys_of(np.full(900, 5), rng.integers(0, 2**31, 900)))
+    assert pair.state.epoch < 100

@@ -103,3 +103,18 @@ def test_pages_that_were_not_needed_are_given_back(bench: Bench) -> None:
     state = pair.state
     assert state.pages.size == pages_of_merge(state.num_entries)
     assert state.pool.free.size <= SEGMENT_PAGES + state.pages.size // 8
+
+
+def test_a_failed_merge_keeps_nothing_from_the_batch_in_place(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, pair = np.random.default_rng(33), Pair(bench, 300)
+    pair.apply(keys_of(rng.integers(0, 300, 30_000), rng.integers(0, 300, 30_000)), path="merge")
+    used = int((pair.state.pool.references > 0).sum())
+
+    def refuse(*_: object) -> None:
+        raise DeviceMemoryError("no memory for the directory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pair.state, "directory_of", refuse)  # after the pages are reserved
+        plan = pair.prepare(keys_of(np.full(5, 3), np.arange(5)), path="merge")
+    assert plan.path == "in place"
+    assert int((pair.state.pool.references > 0).sum()) == used

@@ -119,14 +119,14 @@ def test_an_empty_batch_is_one() -> None:
 class OnDevice:
     """An array on a CUDA device, as far as its description goes."""
 
-    def __init__(self, array: Any, *, step: int = 1) -> None:
+    def __init__(self, array: Any, *, step: int = 1, **streams: int | None) -> None:
         self.__cuda_array_interface__ = {
             "shape": array.shape,
             "typestr": array.dtype.str,
             "data": (0, False),
             "strides": None if step == 1 else (step * array.itemsize,),
-            "stream": 1,
             "version": 3,
+            **streams,
         }
 
 
@@ -134,7 +134,7 @@ class OnDevice:
 def test_ids_on_a_device_stay_there(dtype: Any) -> None:
     src, dst = (OnDevice(np.arange(5, dtype=dtype)) for _ in range(2))
     batch = gl.Batch(src, dst, delete=True)
-    assert batch.resident and len(batch) == 5 and batch.stream == 1
+    assert batch.resident and len(batch) == 5
     assert (
         (batch.src, batch.dst) == (src, dst) and batch.gone is True and batch.delete is not None and batch.delete.all()
     )
@@ -142,6 +142,15 @@ def test_ids_on_a_device_stay_there(dtype: Any) -> None:
         gl.Batch(src, OnDevice(np.arange(4, dtype=dtype)))
     with pytest.raises(InputError, match="one boolean per edge"):
         gl.Batch(src, dst, delete=[True])
+
+
+def test_the_stream_that_may_still_write_ids_is_known() -> None:
+    ids = np.arange(5)
+    assert gl.Batch(OnDevice(ids, stream=7), OnDevice(ids, stream=7)).stream == 7
+    assert gl.Batch(OnDevice(ids, stream=None), OnDevice(ids, stream=None)).stream is None
+    assert gl.Batch(OnDevice(ids), OnDevice(ids)).stream == 1  # who does not say means the default
+    with pytest.raises(InputError, match="src"):  # two streams: read on the host, to which this one cannot be copied
+        gl.Batch(OnDevice(ids, stream=7), OnDevice(ids))
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ from typing import Any
 from graphlode.errors import InputError
 
 _WIDTHS = {"<i4": 4, "<i8": 8}  # bytes
+_DEFAULT_STREAM = 1  # of arrays that do not say where they may still be written, as older descriptions
 
 
 def ids_on_device(src: Any, dst: Any) -> tuple[int, int | None] | None:
     """The length of two arrays on a device and the stream that may still write them; None: read them on the host.
 
-    Both must be int32 or both int64, of one dimension, without gaps.
+    Both must be int32 or both int64, of one dimension, without gaps, and of one stream.
     """
     tails = getattr(src, "__cuda_array_interface__", None)
     heads = None if tails is None else getattr(dst, "__cuda_array_interface__", None)
@@ -29,4 +30,5 @@ def ids_on_device(src: Any, dst: Any) -> tuple[int, int | None] | None:
             return None
     if shape != other:
         raise InputError(f"src and dst must have the same length, got {shape[0]} and {other[0]}")
-    return int(shape[0]), tails.get("stream")
+    stream: int | None = tails.get("stream", _DEFAULT_STREAM)
+    return (int(shape[0]), stream) if heads.get("stream", _DEFAULT_STREAM) == stream else None

@@ -201,10 +201,9 @@ def _plan(
     ready, room = launches(device, state), None
     if path == "merge":
         ready.run(state, buffers, given, SORTED)
-        try:  # while the device sorts
-            most_entries = state.num_entries + (0 if given.how & ALL_GONE else count)
-            room = room_for_merge(device, state, count, most_entries)
-        except MemoryError:
+        room = _room_for(device, state, given)  # while the device sorts
+        if room is None:
+            del buffers, given  # for what comes now
             return _plan(device, state, batch, deletes, weights, "in place", control, at_once=at_once)
         merge(device, state, buffers, given, room, at_once=at_once)
         device.synchronize()
@@ -219,6 +218,16 @@ def _plan(
         room = None
     seconds = perf_counter() - begun
     return _checked(Plan(state, state.epoch, given, buffers, info, None, path, seconds, written, room))
+
+
+def _room_for(device: KernelDevice, state: State, given: Given) -> MergeRoom | None:
+    """What a merge needs; None: it is not there, and nothing is kept of what was."""
+    most_entries = state.num_entries + (0 if given.how & ALL_GONE else given.count)
+    try:
+        return room_for_merge(device, state, given.count, most_entries)
+    except MemoryError:
+        state.give_back_reserved(0)
+        return None
 
 
 def _checked(plan: Plan) -> Plan:

@@ -14,6 +14,7 @@ import numpy as np
 
 from graphlode.cuda.interface import KernelDevice
 from graphlode.cuda.sequence import wait_for_stream
+from graphlode.errors import DeviceMemoryError
 from graphlode.packed import Pairs
 from graphlode.types import AnyArray, FloatArray
 
@@ -49,7 +50,10 @@ def mapped(device: KernelDevice, nbytes: int) -> tuple[AnyArray, Any]:
         return memory, memory
     with device.current():
         cuda = device.xp.cuda
-        pinned = cuda.alloc_pinned_memory(nbytes)
+        try:
+            pinned = cuda.alloc_pinned_memory(nbytes)
+        except cuda.runtime.CUDARuntimeError as error:
+            raise DeviceMemoryError(f"no page-locked memory of {nbytes} bytes on the host: {error}") from error
         host = np.frombuffer(pinned, np.uint8, nbytes)
         host[:] = 0
         there = cuda.MemoryPointer(cuda.UnownedMemory(pinned.ptr, nbytes, pinned), 0)
@@ -124,8 +128,9 @@ def _pairs_on_device(device: KernelDevice, staging: Staging, pairs: Pairs, delet
     if not (type(tails) is kind and type(heads) is kind) or (
         number is not None and not (tails.data.device_id == number and heads.data.device_id == number)
     ):
-        wait_for_stream(device, stream)
-        tails, heads, stream = device.asarray(tails), device.asarray(heads), None
+        with device.current():
+            wait_for_stream(device, stream)
+            tails, heads, stream = device.asarray(tails), device.asarray(heads), None
     how = PAIRS | (LONG if tails.dtype.itemsize == 8 else 0) | (BOTH if pairs.both else 0)
     gone, values = staging.on_device["deletes"], staging.on_device["weights"]
     if deletes is True:

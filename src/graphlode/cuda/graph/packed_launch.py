@@ -82,17 +82,17 @@ _SOURCE = (_V.TAILS, _V.HEADS, _V.DELETES)
 
 
 class Launches:
-    """The sequences of a shard, made when they are first needed."""
+    """The sequences of a shard, made when a plan first needs them."""
 
     def __init__(self, device: KernelDevice, state: State) -> None:
         self._device = device
         self._kernels, self._sort_kernels = state.load(SOURCE), state.load(packed_sort.SOURCE)
         self._weighted = state.pool.weighted
         self._sequences: dict[tuple[int, int, bool], LaunchSequence] = {}
-        self._writing: LaunchSequence | None = None
         self._anything = device.empty(1, np.uint64)  # stands for arrays that a call gives
         self._numbers: tuple[int, ...] = ()
         self._numbers_of = (0, 0)
+        self._writing = prepare_sequence(device, self._write_steps(at_once=False))  # a commit must not need memory
 
     def run(
         self, state: State, buffers: Buffers, given: Given, step: int, *, write: bool = False, wait: bool = False
@@ -108,8 +108,6 @@ class Launches:
 
     def write(self, state: State, buffers: Buffers, given: Given) -> None:
         """Write what was planned and stays in its pages, whatever else there is."""
-        if self._writing is None:
-            self._writing = prepare_sequence(self._device, self._write_steps(at_once=False))
         self._writing.run(self._values(state, buffers, given), False)
 
     def _plan_steps(self, passes: int, step: int) -> list[Step]:

@@ -39,7 +39,8 @@ SOURCE = KernelSource(
 _SPARE = 8  # so many fresh pages may be needed at once, as part of all: more are written in waves
 _WAVES = 16  # into which a rewriting of all pages is split
 _THREADS, _JOB_THREADS = 256, 1024  # of a block
-_LEAST_ROOM = 1024  # pages that the device can group
+_LEAST_ROOM = 1024  # pages that the device can group without asking for more room
+_MOST_GROUPED = 1 << 21  # pages of a directory that the device makes: what packed_regroup can count
 _RANGE_WORDS = 3  # of replaced_range in packed_regroup.cuh
 
 
@@ -68,9 +69,12 @@ class Wave(NamedTuple):
 
 def plan_pages(device: KernelDevice, state: State, buffers: Buffers, info: dict[str, int]) -> PagePlan:
     """The groups of flagged pages into fresh pages. `info` is what the device says of them."""
-    num_pages, free = state.pages.size, state.pool.free.size
-    if not info["needs_host"] and info["num_fresh"] <= max(free, num_pages // _SPARE, SEGMENT_PAGES):
-        return _grouped_by_device(device, state, info["num_fresh"], info["num_replaced"])
+    num_pages, free, num_fresh = state.pages.size, state.pool.free.size, info["num_fresh"]
+    if state.page_launches is None:
+        state.page_launches = _sequence(device, state)  # a commit must not need memory
+    is_small = num_fresh <= max(free, num_pages // _SPARE, SEGMENT_PAGES) and num_pages + num_fresh < _MOST_GROUPED
+    if is_small and not info["needs_host"]:
+        return _grouped_by_device(device, state, num_fresh, info["num_replaced"])
     records = read_flagged(device, buffers, info["num_flagged"])
     groups = groups_from_records(state.pages.size, records)
     if groups is None:
@@ -156,9 +160,7 @@ def _number_pages(state: State, groups: Groups, waves: list[Wave]) -> tuple[AnyA
 
 def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_updates: int, plan: PagePlan) -> AnyArray:
     """All entries of the pages, then the directory and the rows of the new version; which pages it replaces."""
-    sequence: LaunchSequence | None = state.page_launches
-    if sequence is None:
-        sequence = state.page_launches = _sequence(device, state)
+    sequence: LaunchSequence = state.page_launches
     room, directory, last = plan.room, plan.directory, plan.waves[-1]
     num_fresh, num_new = plan.num_fresh, directory.pages.size
     if room is not None:

@@ -28,6 +28,7 @@ _LEAF_AND_PAGE_FIELDS = (
 
 _STORE_WORDS = 1 + len(_LEAF_AND_PAGE_FIELDS) + 4 + 3  # of packed_store
 _MORE_PAGES = 64
+_LAST_EPOCH = 2**32 - 8  # kernels count in 32 bits
 
 
 @dataclass
@@ -80,7 +81,8 @@ class State:
         self._rows_are_shared = False
         self._planning = False  # counts of a plan are in the pool
         self._reserved: AnyArray = np.zeros(0, np.uint32)
-        self._described: tuple[Any, Any] = (None, None)
+        # What the struct speaks of, and the struct.
+        self._described: tuple[int, int, Any, Directory | None, Any] = (0, 0, None, None, None)
         self._held = [directory.pages]
         weakref.finalize(self, _drop, pool.dropped, self._held).atexit = False
 
@@ -96,10 +98,15 @@ class State:
 
     def described(self) -> Any:
         """The struct packed_store of include/packed_store.cuh, on the device."""
-        key = (self.pool.generation, self.num_rows, id(self.row_leaves), id(self.directory))
-        if self._described[0] != key:
-            self._described = (key, self.describe(self.directory, self.pages.size))
-        return self._described[1]
+        generation, num_rows, row_leaves, directory, struct = self._described
+        same_arrays = row_leaves is self.row_leaves and directory is self.directory
+        if same_arrays and generation == self.pool.generation and num_rows == self.num_rows:
+            return struct
+        return self._describe_with(self.describe(self.directory, self.pages.size))
+
+    def _describe_with(self, struct: Any) -> Any:
+        self._described = self.pool.generation, self.num_rows, self.row_leaves, self.directory, struct
+        return struct
 
     def describe(self, directory: Directory, num_pages: int) -> Any:
         """The same for a directory of so many pages that becomes the state's later."""
@@ -139,6 +146,9 @@ class State:
             self.row_leaves = self.row_leaves.copy()
             self._rows_are_shared = False
         self._planning = True
+        if self.epoch >= _LAST_EPOCH:
+            self.pool.arrays["marks"][:] = 0
+            self.epoch = 0
         self.epoch += 1
 
     def begin_undisturbed(self) -> None:
@@ -172,16 +182,14 @@ class State:
     @property
     def is_undisturbed(self) -> bool:
         """Whether a batch can begin without cleaning up and without memory."""
-        return not (self.frozen or self._planning or self._rows_are_shared or self.pool.is_stale)
+        disturbed = self.frozen or self._planning or self._rows_are_shared or self.pool.is_stale
+        return not disturbed and self.epoch < _LAST_EPOCH
 
     def replace_pages(self, directory: Directory, replaced: AnyArray) -> None:
         self.spare = None if self.directory.shared else self.directory
         self.directory = directory
         self._held[0] = directory.pages
-        self._described = (
-            (self.pool.generation, self.num_rows, id(self.row_leaves), id(directory)),
-            directory.described,
-        )
+        self._describe_with(directory.described)
         self.pool.release(replaced)
         self.pool.trim()
 
