@@ -72,7 +72,6 @@ class _Value(IntEnum):
     LATER_LEFT = auto()
     LATER_BLOCKS = auto()
     LOCATE_BLOCKS = auto()
-    LEAF_BLOCKS = auto()
     PAGE_BLOCKS = auto()
     WRITE_BLOCKS = auto()
 
@@ -190,7 +189,6 @@ class Launches:
             *(MERGE_TILE, merges, first, max(0, merges - 1), merge_blocks if first > 1 else 0),
             *(MERGE_TILE * first, later, 0, merge_blocks if later > 1 else 0),
             blocks(count, EFFECT_TILE, 1),
-            blocks(count, SORT_THREADS, 8),
             blocks(32 * min(count, pages), SORT_THREADS, 8),
             blocks(count, _WARPS, 4),  # as if every update had a leaf of its own
         )
