@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
-from packed_pair import Pair
+from packed_pair import Pair, assert_same, random_keys
 
 from graphlode.control import Control
 from graphlode.cuda.graph import packed
@@ -12,7 +14,8 @@ from graphlode.cuda.graph.packed_groups import FILLED, LEAST_ENTRIES, MOST_ENTRI
 from graphlode.cuda.graph.packed_merge import pages_of_merge
 from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES
 from graphlode.errors import DeviceMemoryError, InputError
-from graphlode.packed import keys_of
+from graphlode.packed import Change, keys_of
+from graphlode.reference.graph import packed as reference
 from kernel_bench import Bench
 
 BOUNDARIES = [
@@ -70,7 +73,7 @@ def test_a_merge_without_memory_is_done_in_place(bench: Bench, monkeypatch: pyte
     rng, pair = np.random.default_rng(31), Pair(bench, 300)
     pair.apply(keys_of(rng.integers(0, 300, 30_000), rng.integers(0, 300, 30_000)), path="merge")
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise DeviceMemoryError("no memory for a second copy")
 
     monkeypatch.setattr(packed, "room_for_merge", refuse)
@@ -110,11 +113,52 @@ def test_a_failed_merge_keeps_nothing_from_the_batch_in_place(bench: Bench, monk
     pair.apply(keys_of(rng.integers(0, 300, 30_000), rng.integers(0, 300, 30_000)), path="merge")
     used = int((pair.state.pool.references > 0).sum())
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise DeviceMemoryError("no memory for the directory")
 
     with monkeypatch.context() as patch:
-        patch.setattr(pair.state, "directory_of", refuse)  # after the pages are reserved
+        patch.setattr(pair.state, "unfilled_directory", refuse)  # after the pages are reserved
         plan = pair.prepare(keys_of(np.full(5, 3), np.arange(5)), path="merge")
     assert plan.path == "in place"
     assert int((pair.state.pool.references > 0).sum()) == used
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_batch_that_would_write_very_many_pages_anew_is_merged(
+    bench: Bench, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed, "are_grouped_by_device", lambda *_: False)
+    rng, pair = np.random.default_rng(34), Pair(bench, 300, weighted=weighted)
+    pair.apply(random_keys(rng, 60_000, 300), None, rng.random(60_000) if weighted else None, path="merge")
+    pair.apply(random_keys(rng, 10, 300), None, rng.random(10) if weighted else None)  # now there are buffers
+    version, paths = None, []
+    for turn, size in enumerate((900, 2500, 900, 2500, 6000)):
+        own = rng.random(size) if weighted else None
+        keys = keys_of(np.full(size, 7 + turn), rng.integers(1000, 2**31, size))
+        keys[: size // 3] = random_keys(rng, size // 3, 300)  # these stay in their pages
+        if turn == 3:
+            version = pair.fork()
+        for deletes in (None, np.arange(size) % 3 > 0):
+            expected = reference.prepare(None, pair.expected, keys, deletes, own, path="merge", control=Control())
+            wanted = reference.commit(None, expected)
+            found = bench.do(partial(packed.attempt, bench.device, pair.state, keys, deletes, own))
+            if found is None:  # something must be tidied up first
+                work = partial(packed.apply, bench.device, pair.state, keys, deletes, own)
+                found = bench.do(partial(work, path="in place", control=Control()))
+            elif not isinstance(found, Change):
+                found = bench.do(partial(packed.finish, bench.device, found, control=Control()))
+            assert found[:3] == wanted[:3]
+            paths.append(found.path)
+            pair.check()
+    assert paths.count("merge") >= 4 and "in place" in paths  # some leave all pages where they are
+    assert version is not None
+    assert_same(bench, *version)
+
+
+def test_few_pages_that_overflow_stay_in_place(bench: Bench) -> None:
+    rng, pair = np.random.default_rng(35), Pair(bench, 300)
+    pair.apply(random_keys(rng, 60_000, 300), path="merge")
+    pages = pair.statistics["pages"]
+    changes = [pair.apply(keys_of(np.full(900, 7), rng.integers(1000, 2**31, 900))) for _ in range(6)]
+    assert {change.path for change in changes} == {"in place"}
+    assert pair.statistics["pages"] > pages

@@ -20,6 +20,7 @@
 #include "arguments.hpp"
 #include "graphlode/cuda_queue.hpp"
 #include "graphlode/errors.hpp"
+#include "page_pool.hpp"
 
 namespace graphlode::bind {
 namespace {
@@ -295,4 +296,5 @@ NB_MODULE(_driver, m) {
            nb::arg("steps"))
       .def("run", &launch_sequence::run, nb::arg("values"), nb::arg("wait"), nb::arg("after") = nb::none(),
            "Start all of them, after another stream has done what it has to do, and wait for them if that is wanted.");
+  bind_page_pool(m);
 }

@@ -3,6 +3,10 @@ Launches and arrays in the hands of NVIDIA's driver, which is opened when a queu
 """
 
 from collections.abc import Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
 
 
 class Queue:
@@ -45,3 +49,43 @@ class LaunchSequence:
         """
         Start all of them, after another stream has done what it has to do, and wait for them if that is wanted.
         """
+
+class PagePool:
+    def __init__(self, segment_pages: int) -> None: ...
+
+    def add(self, addresses: Sequence[int], segments: Sequence[int], segment_bytes: int) -> tuple: ...
+
+    def segments_with(self, more: int) -> int: ...
+
+    def drop_unused(self) -> list[int]: ...
+
+    def forget_tail(self) -> None: ...
+
+    @property
+    def segments_with_tail_forgotten(self) -> int: ...
+
+    def take(self, into: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
+
+    def hold(self, pages: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def release(self, pages: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def num_free(self) -> int: ...
+
+    @property
+    def num_used(self) -> int: ...
+
+    @property
+    def num_pages(self) -> int: ...
+
+    @property
+    def free(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+
+    @property
+    def references(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def addresses(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+def replace_pages(pages: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], ranges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], fresh: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], result: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], replaced: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')]) -> None: ...

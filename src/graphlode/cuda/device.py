@@ -180,6 +180,9 @@ class CudaDevice:
             self.queue.send(made.data.ptr, array, _movers(array.nbytes))
         return made
 
+    def update(self, array: Any, start: int, values: AnyArray) -> None:
+        self.queue.send(array.data.ptr + start * array.itemsize, values)
+
     def constant(self, key: Hashable, make: Callable[[], Any]) -> Any:
         with self._sharing:
             return self._constants.get(key, make)

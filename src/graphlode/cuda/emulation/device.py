@@ -84,6 +84,9 @@ class EmulatedDevice:
         with self._memory_errors():
             return np.ascontiguousarray(array)
 
+    def update(self, array: AnyArray, start: int, values: AnyArray) -> None:
+        array[start : start + values.size] = values
+
     def constant(self, key: Hashable, make: Callable[[], Any]) -> Any:
         return self._constants.get(key, make)
 

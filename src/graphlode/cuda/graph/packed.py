@@ -19,7 +19,7 @@ import numpy as np
 from graphlode.control import Control
 from graphlode.cuda.graph.packed_batch import INFO, Buffers, named_info, read_info
 from graphlode.cuda.graph.packed_check import check
-from graphlode.cuda.graph.packed_input import ALL_GONE, Given, take
+from graphlode.cuda.graph.packed_input import ALL_GONE, DELETES, PAIRS, Given, take
 from graphlode.cuda.graph.packed_launch import LEAVES, SORTED, SOURCE, WINDOWS, launches
 from graphlode.cuda.graph.packed_merge import (
     MergeRoom,
@@ -29,7 +29,7 @@ from graphlode.cuda.graph.packed_merge import (
     pages_of_merge,
     room_for_merge,
 )
-from graphlode.cuda.graph.packed_pages import PagePlan, plan_pages, write_pages
+from graphlode.cuda.graph.packed_pages import PagePlan, are_grouped_by_device, plan_pages, write_pages
 from graphlode.cuda.graph.packed_read import (
     contains,
     csr,
@@ -104,10 +104,10 @@ def prepare(
 ) -> Plan:
     """Plan a batch, given in order of time; nothing that anybody sees is changed. Raises DeviceMemoryError.
 
-    A rebuild is done as a merge: on a GPU, that costs less than sorting all entries again. A merge for which there is
-    no memory is done in place, in several waves if need be.
+    A rebuild is done as a merge: on a GPU, that costs less than sorting all entries again. So is a batch in place that
+    would write very many pages anew. A merge for which there is no memory is done in place, in several waves if need be.
     """
-    return _with_pages(device, _plan(device, state, batch, deletes, weights, path, control), control)
+    return _with_pages(device, _plan(device, state, batch, deletes, weights, path, control), control, at_once=False)
 
 
 def apply(
@@ -123,7 +123,7 @@ def apply(
     """Plan a batch and write it, with one look at the device if all pages stay where they are. Fails as `prepare` does."""
     plan = _plan(device, state, batch, deletes, weights, path, control, at_once=True)
     if not plan.written:
-        return commit(device, _with_pages(device, plan, control))
+        return commit(device, _with_pages(device, plan, control, at_once=True))
     control.advance(plan.given.count)
     return commit(device, plan)
 
@@ -161,7 +161,7 @@ def attempt(device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes
 
 def finish(device: KernelDevice, plan: Plan, *, control: Control) -> Change:
     """On the worker: what an attempt could not do."""
-    return commit(device, _with_pages(device, plan, control))
+    return commit(device, _with_pages(device, plan, control, at_once=True))
 
 
 def _plan(
@@ -186,45 +186,86 @@ def _plan(
     path = "merge" if path == "rebuild" else path
     at_once = at_once and path != "climb"  # which the host looks at level by level
     weighted = state.pool.weighted
-    buffers = state.workspace.buffers(
-        device,
-        max(1, count),
-        pages=state.pages.size,
-        entries=state.num_entries,
-        weighted=weighted,
-        planned=path != "merge",
-    )
     staging = state.workspace.staging(device)
     given = take(device, staging, batch, deletes, weights if weighted else None)
-    if not count:
-        return Plan(state, state.epoch, given, buffers, dict.fromkeys(INFO, 0), None, path, perf_counter() - begun)
-    ready, room = launches(device, state), None
-    if path == "merge":
-        ready.run(state, buffers, given, SORTED)
-        room = _room_for(device, state, given)  # while the device sorts
-        if room is None:
-            del buffers, given  # for what comes now
-            return _plan(device, state, batch, deletes, weights, "in place", control, at_once=at_once)
-        merge(device, state, buffers, given, room, at_once=at_once)
-        device.synchronize()
-    else:
-        ready.run(state, buffers, given, LEAVES if path == "climb" else WINDOWS, write=at_once, wait=at_once)
+    if count and path == "merge":
+        merged = _plan_merge(device, state, given, begun, at_once=at_once)
+        if merged is not None:
+            return merged
+        path = "in place"
+    buffers = state.workspace.buffers(
+        device, max(1, count), pages=state.pages.size, entries=state.num_entries, weighted=weighted, planned=True
+    )
+    info = dict.fromkeys(INFO, 0)
+    if count:
+        step = LEAVES if path == "climb" else WINDOWS
+        launches(device, state).run(state, buffers, given, step, write=at_once, wait=at_once)
         if path == "climb":
             _climb(device, state, buffers, count)
-    info = named_info(staging.told.tolist()) if at_once else read_info(device, buffers)
-    written = at_once and not info["num_flagged"]
-    if room is not None and not (info["inserted"] or info["deleted"] or info["changed"]):
+        info = named_info(staging.told.tolist()) if at_once else read_info(device, buffers)
+    written = bool(count) and at_once and not info["num_flagged"]
+    return _checked(Plan(state, state.epoch, given, buffers, info, None, path, perf_counter() - begun, written))
+
+
+def _plan_merge(
+    device: KernelDevice,
+    state: State,
+    given: Given,
+    begun: float,
+    *,
+    at_once: bool,
+    known: dict[str, int] | None = None,
+) -> Plan | None:
+    """All entries into fresh pages with the batch; None: there is no memory for that. `known`: see `_merge_instead`."""
+    buffers = state.workspace.buffers(
+        device,
+        given.count,
+        pages=state.pages.size,
+        entries=state.num_entries,
+        weighted=state.pool.weighted,
+        planned=False,
+    )
+    launches(device, state).run(state, buffers, given, SORTED)
+    room = _room_for(device, state, given)  # while the device sorts
+    if room is None:
+        return None
+    entries_after = None if known is None else state.num_entries + known["inserted"] - known["deleted"]
+    merge(device, state, buffers, given, room, at_once=at_once, entries_after=entries_after)
+    device.synchronize()
+    told = state.workspace.staging(device).told
+    info = named_info(told.tolist()) if at_once else read_info(device, buffers)
+    if not (info["inserted"] or info["deleted"] or info["changed"]):
         state.give_back_reserved(0)
         room = None
     seconds = perf_counter() - begun
-    return _checked(Plan(state, state.epoch, given, buffers, info, None, path, seconds, written, room))
+    return _checked(Plan(state, state.epoch, given, buffers, known or info, None, "merge", seconds, at_once, room))
+
+
+def _merge_instead(device: KernelDevice, plan: Plan, *, at_once: bool) -> Plan | None:
+    """A merge in the place of a plan that would split or merge very many pages, or pages with next to nothing in them.
+
+    What the plan has written already are updates without effect now: how many entries there will be, and what the batch
+    has changed, is what the plan says.
+    """
+    begun = perf_counter() - plan.seconds
+    try:
+        return _plan_merge(device, plan.state, plan.given, begun, at_once=at_once, known=plan.info)
+    except MemoryError:
+        return None
 
 
 def _room_for(device: KernelDevice, state: State, given: Given) -> MergeRoom | None:
     """What a merge needs; None: it is not there, and nothing is kept of what was."""
-    most_entries = state.num_entries + (0 if given.how & ALL_GONE else given.count)
+    come = 0 if given.how & ALL_GONE else given.count
+    go = given.count if given.how & (ALL_GONE | DELETES) or not given.how & PAIRS else 0  # keys may be deletes
     try:
-        return room_for_merge(device, state, given.count, most_entries)
+        return room_for_merge(
+            device,
+            state,
+            given.count,
+            least_entries=max(0, state.num_entries - go),
+            most_entries=state.num_entries + come,
+        )
     except MemoryError:
         state.give_back_reserved(0)
         return None
@@ -237,14 +278,19 @@ def _checked(plan: Plan) -> Plan:
     return plan
 
 
-def _with_pages(device: KernelDevice, plan: Plan, control: Control) -> Plan:
-    """The fresh pages that a plan needs."""
+def _with_pages(device: KernelDevice, plan: Plan, control: Control, *, at_once: bool) -> Plan:
+    """The fresh pages that a plan needs; with `at_once` it is committed next."""
     begun = perf_counter()
     control.check()
     state, info = plan.state, plan.info
     if plan.epoch != state.epoch:
         raise StateError(_OUT_OF_DATE)
-    if info["num_flagged"]:
+    if info["num_flagged"] and plan.room is None:
+        few = plan.path != "in place" or are_grouped_by_device(state, info)
+        merged = None if few else _merge_instead(device, plan, at_once=at_once)
+        if merged is not None:
+            control.advance(plan.given.count)
+            return merged
         plan.pages = plan_pages(device, state, plan.buffers, info)
     state.described()  # memory may have moved; commit must not need any
     control.advance(plan.given.count)
@@ -262,14 +308,15 @@ def commit(device: KernelDevice, plan: Plan) -> Change:
     if plan.epoch != state.epoch:
         raise StateError(_OUT_OF_DATE)
     if not plan.written:
-        if info["num_leaves"]:
-            launches(device, state).write(state, plan.buffers, plan.given)
         if plan.room is not None:
             finish_merge(device, state, plan.buffers, plan.given, plan.room)
-        elif plan.pages is not None:
-            num_fresh = plan.pages.num_fresh
-            replaced = write_pages(device, state, plan.buffers, plan.given.count, plan.pages)
-            state.replace_pages(plan.pages.directory, replaced)
+        elif plan.path != "merge":
+            if info["num_leaves"]:
+                launches(device, state).write(state, plan.buffers, plan.given)
+            if plan.pages is not None:
+                num_fresh = plan.pages.num_fresh
+                replaced = write_pages(device, state, plan.buffers, plan.given.count, plan.pages)
+                state.replace_pages(plan.pages.directory, replaced)
         device.synchronize()
     if plan.room is not None:
         num_fresh = pages_of_merge(state.num_entries + info["inserted"] - info["deleted"])

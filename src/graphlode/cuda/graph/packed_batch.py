@@ -71,10 +71,18 @@ def _layout(capacity: int, pages: int, weighted: bool, planned: bool) -> tuple[d
 
 
 class Buffers:
-    """Room for so many updates, in one piece; `described` is the struct packed_batch."""
+    """Room for so many updates, in one piece; `described` is the struct packed_batch, which may be written over."""
 
     def __init__(
-        self, device: KernelDevice, staging: Staging, capacity: int, *, pages: int, weighted: bool, planned: bool
+        self,
+        device: KernelDevice,
+        staging: Staging,
+        capacity: int,
+        *,
+        pages: int,
+        weighted: bool,
+        planned: bool,
+        described: Any = None,
     ) -> None:
         self.capacity, self.pages = capacity, pages
         self._starts, words = _layout(capacity, pages, weighted, planned)
@@ -82,7 +90,12 @@ class Buffers:
         base = address(self._memory)
         fields = [base + start for start in self._starts.values()]
         told = address(staging.on_device["told"])
-        self.described = device.asarray(np.array([*fields, base, told], np.uint64))
+        struct = np.array([*fields, base, told], np.uint64)
+        if described is None:
+            described = device.asarray(struct)
+        else:
+            device.update(described, 0, struct)
+        self.described = described
 
     @property
     def nbytes(self) -> int:
@@ -103,6 +116,7 @@ class Workspace:
 
     def __init__(self) -> None:
         self.kept: Buffers | None = None
+        self._described: Any = None  # of the last buffers that were not kept
         self._staging: Staging | None = None
 
     def staging(self, device: KernelDevice) -> Staging:
@@ -121,7 +135,11 @@ class Workspace:
         """Room for `count` updates of a shard with so many pages; whether they are `planned` or merged."""
         staging = self.staging(device)
         if not planned or count > max(_KEPT, entries // _SMALL_PART):
-            return Buffers(device, staging, count, pages=pages, weighted=weighted, planned=planned)
+            once = Buffers(
+                device, staging, count, pages=pages, weighted=weighted, planned=planned, described=self._described
+            )
+            self._described = once.described
+            return once
         if not self.has_room(count, pages):
             room = max(MOST_SMALL, -(-count // MOST_SMALL) * MOST_SMALL)
             if self.kept is not None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graphlode.cuda import _driver
 from graphlode.packed import FILL, LEVELS, PAGE_SLOTS, lower_bound, upper_bound
 from graphlode.types import AnyArray, Int64Array
 
@@ -150,19 +151,8 @@ def regroup(pages: AnyArray, groups: Groups, flagged: Int64Array, numbers: AnyAr
     behind[touching] = numbers[firsts[touching + 1]]
     fresh[:-1, 5] = numbers[1:]
     fresh[firsts + counts - 1, 5] = behind
-    return Regrouping(jobs, fresh, pages[sources], replace_ranges(pages, begins, ends, counts, numbers))
-
-
-def replace_ranges(
-    pages: AnyArray, begins: Int64Array, ends: Int64Array, counts: Int64Array, numbers: AnyArray
-) -> AnyArray:
-    """The new directory. Pages that one page takes the place of are written over; others move what is behind them."""
-    alone = (ends - begins == 1) & (counts == 1)
-    firsts = np.cumsum(counts) - counts
-    pages = pages.copy()
-    pages[begins[alone]] = numbers[firsts[alone]]
-    pieces, at = [], 0
-    for begin, end, first, count in zip(*(x[~alone].tolist() for x in (begins, ends, firsts, counts)), strict=True):
-        pieces += [pages[at:begin], numbers[first : first + count]]
-        at = end
-    return np.concatenate([*pieces, pages[at:]]) if pieces else pages
+    result = np.empty(pages.size - sources.size + numbers.size, np.uint32)
+    replaced = np.empty(sources.size, np.uint32)
+    ranges = np.stack([begins, lengths, counts], axis=1).astype(np.uint32).ravel()
+    _driver.replace_pages(pages, ranges, numbers, result, replaced)
+    return Regrouping(jobs, fresh, replaced, result)

@@ -23,10 +23,17 @@ struct sorted_updates {
 
 // The tasks of all pages, in key order: the lanes of a warp find where the updates of 31 pages begin and end. In a row
 // of numbers where each page takes task_updates and each update one, every page begins a task at each multiple of
-// task_updates that falls to it: at least one, and nobody needs to know of the other pages' tasks.
+// task_updates that falls to it: at least one, and nobody needs to know of the other pages' tasks. Also begins the new
+// version: its pages have these numbers, which lie in memory of the host.
 extern "C" __global__ void packed_merge_tasks(const packed_store* store_at, const packed_batch* batch_at, unsigned n,
-                                              unsigned neighbor_bits, merge_task* tasks, word* published) {
+                                              unsigned neighbor_bits, merge_task* tasks, word* published,
+                                              const unsigned* numbers, packed_store* new_store_at, unsigned* new_pages,
+                                              unsigned num_new_pages, word* new_separators, unsigned* new_positions) {
   const packed_store store = *store_at;
+  for (long long i = grid_thread_id(); i < num_new_pages; i += grid_threads()) new_pages[i] = numbers[i];
+  if (grid_thread_id() == 0) {
+    *new_store_at = with_directory(store, new_pages, new_separators, new_positions, num_new_pages);
+  }
   const packed_batch batch = *batch_at;
   const sorted_updates updates{batch.sorted, {neighbor_bits}};
   constexpr unsigned at_a_time = 31;
@@ -367,16 +374,17 @@ __device__ __forceinline__ void finish_leaves(const packed_store& store, const u
 }
 
 // Makes a version of what was merged: a thread per leaf, and the first block for the last pages. `store_at` is the new
-// version; the old one has `entries`. Does nothing if the batch changed nothing. With `tell`, the host hears of it.
+// version; the old one has `entries`, or, if that is known, the new one. Does nothing if the batch changed nothing. With
+// `tell`, the host hears of it.
 extern "C" __global__ void __launch_bounds__(merge_threads)
     packed_merge_finish(packed_store* store_at, const packed_batch* batch_at, const unsigned* new_pages, word entries,
-                        int tell) {
+                        int known, int tell) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
   const packed_info info = *batch.info;
   if (tell && grid_thread_id() == 0) *batch.told = info;
   if (info.bad_row || (info.inserted | info.deleted | info.changed) == 0) return;
-  const merged_pages merged(entries + info.inserted - info.deleted);
+  const merged_pages merged(known ? entries : entries + info.inserted - info.deleted);
   const word filled = merged.filled * page_leaves, all = merged.num_pages * page_leaves;
   if (blockIdx.x == 0) {
     spread_rest(store, new_pages, merged);

@@ -15,11 +15,12 @@ import numpy as np
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph.packed_batch import Buffers
 from graphlode.cuda.graph.packed_groups import FILLED, MOST_ENTRIES
-from graphlode.cuda.graph.packed_input import Given
+from graphlode.cuda.graph.packed_input import Given, mapped
 from graphlode.cuda.graph.packed_state import Directory, State
 from graphlode.cuda.interface import KernelDevice, launch_shape
 from graphlode.cuda.sequence import LaunchSequence, Step, prepare_sequence
 from graphlode.packed import PAGE_LEAVES
+from graphlode.types import AnyArray
 
 SOURCE = KernelSource("graph/packed_merge", ("packed_merge_tasks", "packed_merge", "packed_merge_finish"))
 
@@ -35,6 +36,20 @@ class MergeRoom:
     tasks: Any
     published: Any
     directory: Directory
+    numbers: Numbers
+    entries_after: int | None = None  # if that is known before
+
+
+class Numbers:
+    """Room for the numbers of pages, in memory of the host that the device sees; kept between merges."""
+
+    def __init__(self, device: KernelDevice, count: int) -> None:
+        self.capacity = count + count // 8
+        host, there = mapped(device, 4 * self.capacity)
+        self._host, self.there = host.view(np.uint32), there.view(np.uint32)
+
+    def write(self, numbers: AnyArray) -> None:
+        self._host[: numbers.size] = numbers
 
 
 def pages_of_merge(entries: int) -> int:
@@ -43,19 +58,40 @@ def pages_of_merge(entries: int) -> int:
     return filled + (1 if entries - filled * FILLED <= MOST_ENTRIES else 2)
 
 
-def room_for_merge(device: KernelDevice, state: State, count: int, most_entries: int) -> MergeRoom:
-    """For a batch of `count` updates that leaves up to so many entries. Raises DeviceMemoryError."""
+def room_for_merge(
+    device: KernelDevice, state: State, count: int, *, least_entries: int, most_entries: int
+) -> MergeRoom:
+    """For a batch of `count` updates that leaves so many entries. Raises DeviceMemoryError."""
     num_tasks = state.pages.size + -(-count // _TASK_UPDATES)
     room = device.empty(num_tasks * (_TASK_WORDS + 1), np.uint64)
-    numbers = state.reserve(max(1, -(-most_entries // FILLED)), apart=True)  # a page that is left over is written, too
-    directory = state.directory_of(numbers)
-    return MergeRoom(num_tasks, room[: num_tasks * _TASK_WORDS], room[num_tasks * _TASK_WORDS :], directory)
+    most = max(1, -(-most_entries // FILLED))  # a page that is left over is written, too
+    pages = state.reserve_apart(most, pages_of_merge(least_entries))
+    numbers: Numbers | None = state.merge_numbers
+    if numbers is None or numbers.capacity < most:
+        numbers = state.merge_numbers = Numbers(device, most)
+    numbers.write(pages)
+    directory = state.unfilled_directory(most)
+    directory.pages = pages
+    tasks, published = room[: num_tasks * _TASK_WORDS], room[num_tasks * _TASK_WORDS :]
+    return MergeRoom(num_tasks, tasks, published, directory, numbers)
 
 
 def merge(
-    device: KernelDevice, state: State, buffers: Buffers, given: Given, room: MergeRoom, *, at_once: bool
+    device: KernelDevice,
+    state: State,
+    buffers: Buffers,
+    given: Given,
+    room: MergeRoom,
+    *,
+    at_once: bool,
+    entries_after: int | None = None,
 ) -> None:
-    """Everything into fresh pages; `at_once`: and these into the new version, and the host hears of it."""
+    """Everything into fresh pages; `at_once`: and these into the new version, and the host hears of it.
+
+    How many entries there will be follows from what the merge does, unless it is known: part of the batch may have been
+    written before.
+    """
+    room.entries_after = entries_after
     _run(device, state, buffers, given, room, writes=True, finishes=at_once, tells=at_once)
 
 
@@ -78,6 +114,9 @@ class _Value(IntEnum):
     BATCH = auto()
     NEW_STORE = auto()
     NEW_PAGES = auto()
+    NEW_SEPARATORS = auto()
+    NEW_POSITIONS = auto()
+    NUMBERS = auto()
     WEIGHTS = auto()
     TASKS = auto()
     PUBLISHED = auto()
@@ -86,6 +125,7 @@ class _Value(IntEnum):
     NEIGHBOR_BITS = auto()
     NUM_NEW = auto()
     ENTRIES = auto()
+    KNOWN = auto()
     TELL = auto()
     THREADS = auto()
     TASK_BLOCKS = auto()
@@ -111,9 +151,12 @@ def _run(
     warps = -(-state.pages.size // _PAGES_PER_WARP)
     leaf_blocks = launch_shape(device, directory.pages.size * PAGE_LEAVES, threads=_THREADS)[0]
     values = (
-        *(state.described(), buffers.described, directory.described, directory.room_for_pages, given.weights),
+        *(state.described(), buffers.described, directory.described, directory.room_for_pages),
+        *(directory.room_for_separators, directory.positions, room.numbers.there, given.weights),
         *(room.tasks, room.published),
-        *(given.how, given.count, given.neighbor_bits, directory.pages.size, state.num_entries, int(tells), _THREADS),
+        *(given.how, given.count, given.neighbor_bits, directory.pages.size),
+        state.num_entries if room.entries_after is None else room.entries_after,
+        *(int(room.entries_after is not None), int(tells), _THREADS),
         launch_shape(device, 32 * warps, threads=_THREADS)[0] if writes else 0,
         room.num_tasks if writes else 0,
         1 + leaf_blocks if finishes else 0,
@@ -124,18 +167,19 @@ def _run(
 def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
     v, kernels = _Value, state.load(SOURCE)
     array = device.empty(1, np.uint64)  # stands for those that a call gives
-    numbers = {v.ENTRIES: np.uint64(0), v.TELL: np.int32(0)}
+    numbers = {v.ENTRIES: np.uint64(0), v.KNOWN: np.int32(0), v.TELL: np.int32(0)}
 
     def step(entry: str, values: list[_Value], grid: _Value) -> Step:
         args = tuple(array if value <= v.PUBLISHED else numbers.get(value, np.uint32(0)) for value in values)
         return Step(kernels, entry, args, dict(enumerate(values)), grid, v.THREADS)
 
-    of_tasks = [v.STORE, v.BATCH, v.COUNT, v.NEIGHBOR_BITS, v.TASKS, v.PUBLISHED]
+    of_tasks = [v.STORE, v.BATCH, v.COUNT, v.NEIGHBOR_BITS, v.TASKS, v.PUBLISHED, v.NUMBERS]
+    of_tasks += [v.NEW_STORE, v.NEW_PAGES, v.NUM_NEW, v.NEW_SEPARATORS, v.NEW_POSITIONS]
     of_entries = [v.STORE, v.BATCH, v.WEIGHTS, v.HOW, v.COUNT, v.NEIGHBOR_BITS, v.TASKS, v.PUBLISHED]
     of_entries += [v.NEW_PAGES, v.NUM_NEW]
     steps = [
         step("packed_merge_tasks", of_tasks, v.TASK_BLOCKS),
         step("packed_merge", of_entries, v.MERGE_BLOCKS),
-        step("packed_merge_finish", [v.NEW_STORE, v.BATCH, v.NEW_PAGES, v.ENTRIES, v.TELL], v.FINISH_BLOCKS),
+        step("packed_merge_finish", [v.NEW_STORE, v.BATCH, v.NEW_PAGES, v.ENTRIES, v.KNOWN, v.TELL], v.FINISH_BLOCKS),
     ]
     return prepare_sequence(device, steps)

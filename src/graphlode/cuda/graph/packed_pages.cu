@@ -17,14 +17,7 @@ extern "C" __global__ void __launch_bounds__(1024)
                    packed_store* new_store_at, unsigned* new_pages, unsigned num_new_pages, word* new_separators,
                    unsigned* new_positions, replaced_range* ranges, page_job* jobs, fresh_page* fresh) {
   const packed_store store = *store_at;
-  if (threadIdx.x == 0) {
-    packed_store made = store;
-    made.pages = new_pages;
-    made.page_separators = new_separators;
-    made.positions = new_positions;
-    made.num_pages = num_new_pages;
-    *new_store_at = made;
-  }
+  if (threadIdx.x == 0) *new_store_at = with_directory(store, new_pages, new_separators, new_positions, num_new_pages);
   constexpr unsigned bits = 21;  // of each of three running sums in a word
   constexpr word one = (1ull << bits) - 1;
   __shared__ word sums[32];

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphlode.cuda import _driver
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph.packed_batch import Buffers, read_flagged
 from graphlode.cuda.graph.packed_groups import (
@@ -17,16 +18,14 @@ from graphlode.cuda.graph.packed_groups import (
     Regrouping,
     groups_from_records,
     groups_from_totals,
-    positions_in,
     regroup,
-    replace_ranges,
 )
 from graphlode.cuda.graph.packed_input import mapped
 from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES
 from graphlode.cuda.graph.packed_state import Directory, State
 from graphlode.cuda.interface import KernelDevice, launch_shape
 from graphlode.cuda.sequence import LaunchSequence, Step, prepare_sequence
-from graphlode.types import AnyArray, Int64Array
+from graphlode.types import AnyArray
 
 SOURCE = KernelSource(
     "graph/packed_pages",
@@ -52,7 +51,7 @@ class PagePlan:
     fresh: Any
     num_fresh: int
     directory: Directory
-    replaced: AnyArray | None  # pages that are free afterwards; None: known when the device has grouped them
+    replaced: AnyArray  # pages that are free afterwards; if the device groups them, room for them
     waves: list[Wave]
     room: GroupRoom | None = None  # if the device is to group the flagged ones
     numbers: AnyArray | None = None  # of fresh pages, if so
@@ -67,20 +66,25 @@ class Wave(NamedTuple):
     end_fresh: int
 
 
+def are_grouped_by_device(state: State, info: dict[str, int]) -> bool:
+    """Whether the device can form the groups of flagged pages by itself: `info` is what it says of them."""
+    num_pages, num_fresh = state.pages.size, info["num_fresh"]
+    few = max(state.pool.num_free, num_pages // _SPARE, SEGMENT_PAGES)
+    return num_fresh <= few and num_pages + num_fresh < _MOST_GROUPED and not info["needs_host"]
+
+
 def plan_pages(device: KernelDevice, state: State, buffers: Buffers, info: dict[str, int]) -> PagePlan:
     """The groups of flagged pages into fresh pages. `info` is what the device says of them."""
-    num_pages, free, num_fresh = state.pages.size, state.pool.free.size, info["num_fresh"]
     if state.page_launches is None:
         state.page_launches = _sequence(device, state)  # a commit must not need memory
-    is_small = num_fresh <= max(free, num_pages // _SPARE, SEGMENT_PAGES) and num_pages + num_fresh < _MOST_GROUPED
-    if is_small and not info["needs_host"]:
-        return _grouped_by_device(device, state, num_fresh, info["num_replaced"])
+    if are_grouped_by_device(state, info):
+        return _grouped_by_device(device, state, info["num_fresh"], info["num_replaced"])
     records = read_flagged(device, buffers, info["num_flagged"])
     groups = groups_from_records(state.pages.size, records)
     if groups is None:
         totals = device.get(state.pool.arrays["totals"])[state.pages].astype(np.int64)
         groups = groups_from_totals(totals, records[:, 0])
-    waves = split_into_waves(groups, max(state.pool.free.size, state.pages.size // _WAVES, SEGMENT_PAGES))
+    waves = split_into_waves(groups, max(state.pool.num_free, state.pages.size // _WAVES, SEGMENT_PAGES))
     numbers, reused = _number_pages(state, groups, waves)
     found = regroup(state.pages, groups, records[:, 0], numbers)
     replaced = found.replaced if not reused.size else np.setdiff1d(found.replaced, reused)
@@ -96,7 +100,8 @@ def _grouped_by_device(device: KernelDevice, state: State, num_fresh: int, num_r
     room.numbers[:num_fresh] = numbers
     directory = state.unfilled_directory(state.pages.size - num_replaced + num_fresh)
     waves = [Wave(0, num_replaced, 0, num_fresh)]
-    return PagePlan(room.jobs, room.fresh, num_fresh, directory, None, waves, room, numbers)
+    replaced = np.empty(num_replaced, np.uint32)
+    return PagePlan(room.jobs, room.fresh, num_fresh, directory, replaced, waves, room, numbers)
 
 
 class GroupRoom:
@@ -110,16 +115,15 @@ class GroupRoom:
         words = self.capacity * np.array([1, _RANGE_WORDS])
         host, there = mapped(device, 4 * int(words.sum()))
         self.numbers = host.view(np.uint32)[: self.capacity]
-        self._ranges = host.view(np.uint32)[self.capacity :].reshape(-1, _RANGE_WORDS)
+        self._ranges = host.view(np.uint32)[self.capacity :]
         self.numbers_there = there.view(np.uint32)[: self.capacity]
         self.ranges_there = there.view(np.uint32)[self.capacity :]
         self.jobs = device.empty(self.capacity * JOB_WORDS, np.int64)
         self.fresh = device.empty(self.capacity * FRESH_WORDS, np.int64)
 
-    def ranges(self, num_jobs: int) -> Int64Array:
-        """Positions, lengths and fresh pages of what is replaced, a row for each."""
-        told = self._ranges[:num_jobs]
-        return told[told[:, 1] > 0].astype(np.int64)
+    def ranges(self, num_jobs: int) -> AnyArray:
+        """Positions, lengths and fresh pages of what is replaced."""
+        return self._ranges[: num_jobs * _RANGE_WORDS]
 
 
 def _page_plan(
@@ -163,8 +167,6 @@ def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_update
     sequence: LaunchSequence = state.page_launches
     room, directory, last = plan.room, plan.directory, plan.waves[-1]
     num_fresh, num_new = plan.num_fresh, directory.pages.size
-    if room is not None:
-        num_new = state.pages.size - last.end_job + num_fresh
     for wave in plan.waves:
         jobs, num_jobs = plan.jobs, wave.end_job - wave.first_job
         if len(plan.waves) > 1:
@@ -182,14 +184,11 @@ def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_update
             finish_blocks and launch_shape(device, finish_blocks, per_block=1)[0],
         )
         sequence.run(values, wave is last)
-    if plan.replaced is not None:
-        return plan.replaced
-    assert room is not None
-    assert plan.numbers is not None
-    positions, lengths, counts = room.ranges(last.end_job).T
-    replaced: AnyArray = state.pages[positions_in(positions, lengths)]
-    directory.pages = replace_ranges(state.pages, positions, positions + lengths, counts, plan.numbers)
-    return replaced
+    if room is not None:
+        assert plan.numbers is not None
+        ranges = room.ranges(last.end_job)
+        _driver.replace_pages(state.pages, ranges, plan.numbers, directory.pages, plan.replaced)
+    return plan.replaced
 
 
 class _Value(IntEnum):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,7 @@ class State:
         self.launches: Any = None  # see packed_launch.py
         self.page_launches: Any = None  # see packed_pages.py
         self.merge_launches: Any = None  # see packed_merge.py
+        self.merge_numbers: Any = None  # see packed_merge.py
         self.group_room: Any = None  # see packed_pages.py
         self.spare: Directory | None = None  # that nobody has any more
         self._modules: dict[str, KernelModule] = {}
@@ -131,7 +132,9 @@ class State:
             arrays = empty(room, np.uint32), empty(room, np.uint64), empty(numbers, np.uint32)
             spare = Directory(self.pages, *arrays)
         described = empty(_STORE_WORDS, np.uint64) if spare.described is None else spare.described
-        return replace(spare, pages=self.pages[:0], described=described)
+        return Directory(
+            np.empty(count, np.uint32), spare.room_for_pages, spare.room_for_separators, spare.positions, described
+        )
 
     def begin_plan(self) -> None:
         """Forget a plan that was never written, and let go of what other versions hold."""
@@ -156,9 +159,14 @@ class State:
         self._planning = True
         self.epoch += 1
 
-    def reserve(self, count: int, *, apart: bool = False) -> AnyArray:
+    def reserve(self, count: int) -> AnyArray:
         """Fresh pages for the plan."""
-        self._reserved = self.pool.take(count, apart=apart)
+        self._reserved = self.pool.take(count)
+        return self._reserved
+
+    def reserve_apart(self, count: int, surely: int) -> AnyArray:
+        """Fresh pages for a plan that replaces all others, of which it will need so many at least."""
+        self._reserved = self.pool.take_apart(count, surely)
         return self._reserved
 
     def give_back_reserved(self, kept: int) -> None:

@@ -42,6 +42,16 @@ struct packed_store {
   word num_pages, num_rows, weighted;
 };
 
+// The same shard with another directory.
+__device__ __forceinline__ packed_store with_directory(packed_store store, unsigned* pages, word* separators,
+                                                       unsigned* positions, word num_pages) {
+  store.pages = pages;
+  store.page_separators = separators;
+  store.positions = positions;
+  store.num_pages = num_pages;
+  return store;
+}
+
 // Which update does what, after repetitions and updates without effect are told apart.
 constexpr unsigned char update_nothing = 0, update_insert = 1, update_delete = 2, update_weight = 3;
 

@@ -1,0 +1,141 @@
+// page_pool.cpp - see cuda_page_pool.hpp.
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "graphlode/cuda_page_pool.hpp"
+
+namespace graphlode::cuda {
+
+std::int64_t page_pool::segments_with(std::int64_t more) const noexcept {
+  const std::int64_t without = std::count(addresses_.begin(), addresses_.end(), std::uint64_t{0});
+  return static_cast<std::int64_t>(addresses_.size()) + std::max<std::int64_t>(0, more - without);
+}
+
+page_pool::added page_pool::add(std::span<const std::uint64_t> addresses, std::span<const std::int64_t> segments,
+                                std::uint64_t segment_bytes) {
+  if (addresses.size() != segments.size())
+    throw std::invalid_argument("a piece of memory has one address and one size");
+  const std::int64_t all = segments_with(std::accumulate(segments.begin(), segments.end(), std::int64_t{0}));
+  const auto capacity = static_cast<std::size_t>(all);
+  const auto pages = static_cast<std::size_t>(all * segment_pages_);
+  addresses_.reserve(capacity);
+  pieces_.reserve(capacity);
+  references_.reserve(pages);
+  free_.reserve(pages);
+
+  addresses_.resize(capacity, 0);
+  pieces_.resize(capacity, no_piece);
+  references_.resize(pages, 0);
+  added result{next_piece_, all, 0};
+  std::int64_t segment = 0;
+  const std::size_t first_free = free_.size();
+  for (std::size_t piece = 0; piece < segments.size(); ++piece) {
+    for (std::int64_t within = 0; within < segments[piece]; ++within, ++segment) {
+      while (addresses_[static_cast<std::size_t>(segment)] != 0) ++segment;
+      addresses_[static_cast<std::size_t>(segment)] =
+          addresses[piece] + static_cast<std::uint64_t>(within) * segment_bytes;
+      pieces_[static_cast<std::size_t>(segment)] = next_piece_;
+      result.begin = std::min(result.begin, segment);
+      result.end = segment + 1;
+      for (std::int64_t page = segment * segment_pages_; page < (segment + 1) * segment_pages_; ++page)
+        free_.push_back(static_cast<std::uint32_t>(page));
+    }
+    ++next_piece_;
+  }
+  std::reverse(free_.begin() + static_cast<std::ptrdiff_t>(first_free), free_.end());  // taken from the end
+  return result;
+}
+
+std::vector<std::int64_t> page_pool::drop_unused() {
+  std::vector<std::int64_t> used, dropped;
+  for (std::size_t segment = 0; segment < pieces_.size(); ++segment) {
+    if (pieces_[segment] == no_piece) continue;
+    const auto first = references_.begin() + static_cast<std::ptrdiff_t>(segment) * segment_pages_;
+    const bool is_used = std::any_of(first, first + segment_pages_, [](std::int32_t held) { return held > 0; });
+    auto& among = is_used ? used : dropped;
+    if (among.empty() || among.back() != pieces_[segment]) among.push_back(pieces_[segment]);
+  }
+  for (auto* pieces : {&used, &dropped}) {
+    std::sort(pieces->begin(), pieces->end());
+    pieces->erase(std::unique(pieces->begin(), pieces->end()), pieces->end());
+  }
+  std::erase_if(dropped, [&](std::int64_t piece) { return std::binary_search(used.begin(), used.end(), piece); });
+  if (dropped.empty()) return dropped;
+  for (std::size_t segment = 0; segment < pieces_.size(); ++segment) {
+    if (pieces_[segment] == no_piece || !std::binary_search(dropped.begin(), dropped.end(), pieces_[segment])) continue;
+    addresses_[segment] = 0;
+    pieces_[segment] = no_piece;
+  }
+  const auto has_no_memory = [&](std::uint32_t page) {
+    return addresses_[static_cast<std::size_t>(static_cast<std::int64_t>(page) / segment_pages_)] == 0;
+  };
+  std::erase_if(free_, has_no_memory);
+  return dropped;
+}
+
+std::int64_t page_pool::segments_with_tail_forgotten() const noexcept {
+  const auto last = std::find_if(addresses_.rbegin(), addresses_.rend(), [](std::uint64_t at) { return at != 0; });
+  return static_cast<std::int64_t>(addresses_.rend() - last);
+}
+
+void page_pool::forget_tail() noexcept {
+  const auto segments = static_cast<std::size_t>(segments_with_tail_forgotten());
+  addresses_.resize(segments);
+  pieces_.resize(segments);
+  references_.resize(segments * static_cast<std::size_t>(segment_pages_));
+}
+
+void page_pool::take(std::span<std::uint32_t> into) noexcept {
+  std::reverse_copy(free_.end() - static_cast<std::ptrdiff_t>(into.size()), free_.end(), into.begin());
+  free_.resize(free_.size() - into.size());
+  for (const auto page : into) references_[page] = 1;
+  num_used_ += static_cast<std::int64_t>(into.size());
+}
+
+void page_pool::hold(std::span<const std::uint32_t> pages) noexcept {
+  for (const auto page : pages) ++references_[page];
+}
+
+void page_pool::release(std::span<const std::uint32_t> pages) noexcept {
+  for (const auto page : pages) {
+    if (--references_[page] != 0) continue;
+    free_.push_back(page);  // within what `add` has reserved
+    --num_used_;
+  }
+}
+
+void replace_pages(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> ranges,
+                   std::span<const std::uint32_t> fresh, std::span<std::uint32_t> result,
+                   std::span<std::uint32_t> replaced) {
+  if (ranges.size() % 3 != 0) throw std::invalid_argument("ranges come as triples");
+  std::size_t gone = 0, come = 0, at = 0;
+  for (std::size_t i = 0; i < ranges.size(); i += 3) {
+    if (ranges[i + 1] == 0) continue;
+    if (ranges[i] < at) throw std::invalid_argument("ranges of pages overlap or are not in order");
+    at = std::size_t{ranges[i]} + ranges[i + 1];
+    gone += ranges[i + 1];
+    come += ranges[i + 2];
+  }
+  if (at > pages.size()) throw std::invalid_argument("a range of pages is not in the directory");
+  if (come != fresh.size() || gone != replaced.size() || pages.size() - gone + come != result.size())
+    throw std::invalid_argument("ranges, fresh pages and room for the result do not agree");
+
+  const auto copy = [](std::span<const std::uint32_t> from, std::uint32_t* to) {
+    return std::copy(from.begin(), from.end(), to);
+  };
+  std::uint32_t *to = result.data(), *to_replaced = replaced.data();
+  std::size_t next = at = 0;
+  for (std::size_t i = 0; i < ranges.size(); i += 3) {
+    const std::size_t begin = ranges[i], length = ranges[i + 1], count = ranges[i + 2];
+    if (length == 0) continue;
+    to = copy(pages.subspan(at, begin - at), to);
+    to = copy(fresh.subspan(next, count), to);
+    to_replaced = copy(pages.subspan(begin, length), to_replaced);
+    at = begin + length;
+    next += count;
+  }
+  copy(pages.subspan(at), to);
+}
+
+}  // namespace graphlode::cuda
