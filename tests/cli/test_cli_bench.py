@@ -50,8 +50,11 @@ def test_an_earlier_run_is_drawn_again_without_measuring(graphlode: Any, tmp_pat
     again = tmp_path / "again"
     redraw = ("--redraw", tmp_path / "cliques-runtime.json", "--out", again)
     assert graphlode("bench", "cliques-runtime", *redraw, "--json").json["cells"] == first["cells"]
-    assert sorted(file.suffix for file in again.iterdir()) == [".png", ".svg"]
+    assert sorted(file.name for file in again.iterdir()) == ["cliques-runtime.png", "cliques-runtime.svg"]
     assert "is of the experiment cliques-runtime" in graphlode("bench", "cliques-lanes", *redraw).error
+    renamed = (tmp_path / "cliques-runtime.json").rename(tmp_path / "karate-alone.json")
+    graphlode("bench", "cliques-runtime", "--redraw", renamed, "--out", again)
+    assert {file.name for file in again.glob("karate*")} == {"karate-alone.png", "karate-alone.svg"}
 
 
 def test_known_counts_are_compared_with(graphlode: Any, tmp_path: Path) -> None:
@@ -90,6 +93,13 @@ def test_without_matplotlib_the_json_is_still_written(
 def test_experiments_that_look_inside_cuda_kernels_say_so_elsewhere(graphlode: Any, tmp_path: Path, name: str) -> None:
     shown = graphlode("bench", name, "karate", "--device", "cpu", "--out", tmp_path)
     assert shown.status == 2 and "use cuda:0 or cuda-emulated" in shown.err
+
+
+def test_sizes_that_leave_nothing_to_measure_are_refused(graphlode: Any, tmp_path: Path) -> None:
+    shown = graphlode(
+        "bench", "cliques-sensitivity", "karate", "-k", "4-7", "--device", "cuda-emulated", "--out", tmp_path
+    )
+    assert "-k takes sizes of at least 6" in shown.error
 
 
 @pytest.mark.parametrize("sizes", ["x", "2-4", "5-", "", "7-5"])

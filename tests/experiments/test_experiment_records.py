@@ -146,3 +146,4 @@ def test_the_file_of_a_record_is_whole_after_every_cell(tmp_path: Path) -> None:
 
 def test_times_are_told_in_the_unit_that_suits_them() -> None:
     assert [time_text(s) for s in (2.5, 1.0, 0.0421, 0.001, 3e-6)] == ["2.5 s", "1 s", "42.1 ms", "1 ms", "3 µs"]
+    assert [time_text(s) for s in (4.2e-9, 9.8e-12, 0.0)] == ["4.2 ns", "9.8 ps", "0 ps"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from graphlode.experiments.record import Setting
 from graphlode.experiments.run import Finished, run
 from graphlode.experiments.simulation import POLICIES
 from graphlode.experiments.subjects import Subject
+from graphlode.types import Task
 
 CLUSTERS = gl.planted_clique(60, 14, p=0.2, seed=3)
 COUNTS = {k: gl.count_cliques(CLUSTERS, k, devices="reference").total for k in (5, 6)}
@@ -94,6 +96,33 @@ def test_scaling_of_what_one_device_does_in_no_time_is_not_simulated(
     (pieces,) = (cell for cell in cells if cell["kind"] == "pieces")
     assert pieces["status"] == "skipped" and "launching pieces would take longer" in pieces["reason"]
     assert not [cell for cell in cells if cell["kind"] == "simulated"]
+
+
+def test_pieces_are_as_many_as_fit_ten_times_the_whole() -> None:
+    assert scaling.fitting_pieces(0.001, 4.0) == 1024
+    assert scaling.fitting_pieces(0.0185, 6.6) == 256
+    assert scaling.fitting_pieces(60.0, 4.0) == scaling.FEWEST_PIECES
+    slots = [Task(3 * i, 3 * i + 3) for i in range(1024)]
+    assert scaling.joined(slots, 1024) == slots
+    larger = scaling.joined(slots, 64)
+    assert len(larger) == 64 and larger[0] == Task(0, 48) and larger[-1].end == 3 * 1024
+    assert all(before.end == after.begin for before, after in pairwise(larger))
+
+
+def test_scaling_with_larger_pieces_has_the_same_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"METHODS": ("pivot",), "SHORTEST": 0.0, "LAUNCHING": 0.0, "LONGEST": 0.0}.items():
+        monkeypatch.setattr(scaling, name, value)
+    cells = finish("cliques-scaling", tmp_path, "cpu", (5,)).document["cells"]
+    (pieces,) = (cell for cell in cells if cell["kind"] == "pieces")
+    assert pieces["answer"] == COUNTS[5] and len(pieces["seconds"]) == scaling.FEWEST_PIECES
+    assert {cell["devices"] for cell in cells if cell["kind"] == "simulated"} == set(range(1, 9))
+
+
+def test_where_to_build_is_not_asked_of_sizes_that_leave_no_choice(tmp_path: Path) -> None:
+    setting = Setting("cuda-emulated", (5, 6), limit=60.0, repeats=1)
+    finished = run("cliques-sensitivity", ["clusters"], lambda _: Subject("clusters", CLUSTERS, {}), setting, tmp_path)
+    assert "no choice where to build below k = 6" in finished.document["failed"]["clusters"]
+    assert finished.document["cells"] == []
 
 
 def test_runtime_on_a_cuda_device_has_the_cpu_beside_it(tmp_path: Path) -> None:

@@ -83,6 +83,16 @@ def test_a_cuda_device_has_the_same_values_by_every_way(
     assert all(len(each) == locality_walltime.ITERATIONS for cell in cells for each in cell["iteration_seconds"])
 
 
+def test_the_time_of_an_edge_is_that_of_all_cores_or_of_the_device() -> None:
+    cell = {"num_edges": 1000, "iteration_seconds": [[2e-8, 3e-8]], "iteration_cpu_seconds": [[4e-6, 5e-6]]}
+    cell |= {"graph": "small", "variant": "tiles", "status": "done", "once_seconds": [1.0]}
+    document: dict[str, Any] = {"device": "cpu", "graphs": [{"name": "small"}], "cells": [cell]}
+    (table,) = locality_walltime.tables(document)
+    assert "all cores" in table.title and table.rows[0][4:6] == ["4 ns", "5 ns"]
+    (table,) = locality_walltime.tables(document | {"device": "cuda:0"})
+    assert "cores" not in table.title and table.rows[0][4:6] == ["20 ps", "30 ps"]
+
+
 def test_one_more_way_is_one_more_row_and_wrong_values_are_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,14 +42,23 @@ class Look:
         return {"color": self.color, "marker": self.marker, "linestyle": self.line}
 
 
-def panels(title: str, subtitle: str, names: Sequence[str], *, width: float = 3.1, height: float = 2.8) -> Any:
-    """A figure with a panel per name, three or four in a row; returns (figure, axes by name)."""
+def panels(
+    title: str,
+    subtitle: str,
+    names: Sequence[str],
+    *,
+    width: float = 3.1,
+    height: float = 2.8,
+    columns: int | None = None,
+) -> Any:
+    """A figure with a panel per name, three or four in a row unless told; returns (figure, axes by name)."""
     import matplotlib
 
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    columns = min(len(names), 4 if len(names) in (4, 7, 8) or len(names) > 9 else 3) or 1
+    if columns is None:
+        columns = min(len(names), 4 if len(names) in (4, 7, 8) or len(names) > 9 else 3) or 1
     rows = -(-max(1, len(names)) // columns)
     size = (max(8.0, width * columns), height * rows + 1.35)
     figure, grid = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
@@ -87,19 +96,19 @@ def legend(figure: Any, looks: Mapping[str, Look], *, columns: int = 4, patches:
         figure.legend(handles=handles, loc="outside lower center", ncols=ncols, frameon=False, fontsize=8.5)
 
 
-def seconds_axis(axis: Any) -> None:
-    """Logarithmic seconds, told in the unit that suits each tick."""
+def seconds_axis(axis: Any, *, between: Sequence[int] = ()) -> None:
+    """Logarithmic seconds, told in the unit that suits each tick: powers of ten, and so many times these."""
     from matplotlib.ticker import FuncFormatter, LogLocator
 
-    def between(value: float, _: object) -> str:
-        """A number between two powers of ten, where the axis may show neither of them."""
+    def minor(value: float, _: object) -> str:
+        """A number between two ticks, where the axis may show neither of them."""
         low, high = axis.get_ylim()
-        return time_text(value) if high < 10 * low else ""
+        return time_text(value) if high < 10 * low and not between else ""
 
     axis.set_yscale("log")
-    axis.yaxis.set_major_locator(LogLocator(numticks=7))
+    axis.yaxis.set_major_locator(LogLocator(subs=(1, *between), numticks=7))
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: time_text(value)))
-    axis.yaxis.set_minor_formatter(FuncFormatter(between))
+    axis.yaxis.set_minor_formatter(FuncFormatter(minor))
 
 
 def plain_logarithmic(axis: Any) -> None:
@@ -116,8 +125,8 @@ def plain_logarithmic(axis: Any) -> None:
 
 def time_text(seconds: float) -> str:
     """Seconds in the unit that leaves one to three digits before the point."""
-    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= factor * 0.9995 or unit == "µs":
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps")):
+        if seconds >= factor * 0.9995 or unit == "ps":
             return f"{seconds / factor:.3g} {unit}"
     raise AssertionError("unreachable")
 

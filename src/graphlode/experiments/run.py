@@ -49,7 +49,7 @@ def run(name: str, graphs: Sequence[str], load: Callable[[str], Subject], settin
 
 
 def draw_again(name: str, file: Path, folder: Path) -> Finished:
-    """The document of an earlier run, drawn into the folder; nothing is measured."""
+    """The document of an earlier run, drawn into the folder under the name of its file; nothing is measured."""
     try:
         document = json.loads(file.read_text("utf-8"))
         found = document["experiment"]
@@ -58,7 +58,7 @@ def draw_again(name: str, file: Path, folder: Path) -> Finished:
     if found != name:
         raise InputError(f"{file}: this is of the experiment {found}, not {name}")
     folder.mkdir(parents=True, exist_ok=True)
-    return Finished(document, file, draw(document, folder / name))
+    return Finished(document, file, draw(document, folder / file.stem))
 
 
 def draw(document: dict[str, Any], stem: Path) -> list[Path]:

@@ -2,10 +2,11 @@
 
 Measured: one to as many CPU instances as there are cores for (eight at most), each with the same number of threads.
 
-Simulated, and labelled so, since it takes eight GPUs to measure: the work of one device is cut into 1,024 pieces of even
-estimated work, each piece is timed alone on the real device, and `simulation` says when several devices would be done.
-Two ways to share the pieces are compared: dealt round-robin before the start, as the paper does, and taken from a queue
-while running, with stealing, as graphlode does.
+Simulated, and labelled so, since it takes eight GPUs to measure: the work of one device is cut into up to 1,024 pieces of
+even estimated work, each piece is timed alone on the real device, and `simulation` says when several devices would be done.
+A piece alone leaves most of a GPU idle, so that all of them one after the other may take far longer than the whole: some
+are timed first, and if need be there are fewer, larger ones. Two ways to share the pieces are compared: dealt round-robin
+before the start, as the paper does, and taken from a queue while running, with stealing, as graphlode does.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ import numpy as np
 
 from graphlode.config import configure, usable_cores
 from graphlode.control import Control
+from graphlode.execute import call
 from graphlode.execute.device import hold, kernel_module
 from graphlode.execute.devices import resolve
+from graphlode.execute.shares import NUM_SLOTS
 from graphlode.execute.tasks import cut_by_work
 from graphlode.execute.wait import wait_all
 from graphlode.experiments.counting import (
@@ -46,7 +49,7 @@ from graphlode.experiments.record import Cell, Record, Setting, Table, done
 from graphlode.experiments.simulation import POLICIES, finish_seconds, parallelism_of, without_launch
 from graphlode.experiments.subjects import Subject
 from graphlode.mining.cliques import CLIQUES
-from graphlode.types import FloatArray, Task
+from graphlode.types import FloatArray, Int64Array, Task
 
 TITLE = "Counting k-cliques on several devices: speed-up"
 SIZES = (5, 6, 7)
@@ -56,6 +59,10 @@ METHODS = ("pivot", "enumerate")
 MOST_DEVICES = 8
 LAUNCHING = 4.0
 """Seconds that launching all pieces may take beside the work in them."""
+LONGEST = 10.0
+"""Times of the whole that all pieces one after the other may take, or LAUNCHING if that is more."""
+FEWEST_PIECES = 64
+"""Eight for each of eight devices."""
 SHORTEST = 0.02
 """Seconds of one device below which nothing is simulated: its pieces would be as short as their launches."""
 PAPER = {5: 7.53, 6: 7.36, 7: 5.25}
@@ -119,7 +126,8 @@ def _simulate(subject: Subject, k: int, method: str, setting: Setting, record: R
         cell = {"graph": subject.name, "k": k, "method": method, "device": setting.device, "kind": "pieces"}
         record.add(cell | {"status": "skipped", "reason": reason})
         return
-    pieces = _piece_cell(subject, k, method, setting) | {"kind": "pieces"}
+    budget = max(LAUNCHING, LONGEST * fastest(whole))
+    pieces = _piece_cell(subject, k, method, setting, budget) | {"kind": "pieces"}
     record.add(pieces)
     if pieces["status"] != "done":
         return
@@ -147,15 +155,17 @@ def _simulate(subject: Subject, k: int, method: str, setting: Setting, record: R
     record.save()
 
 
-def _piece_cell(subject: Subject, k: int, method: str, setting: Setting) -> Cell:
+def _piece_cell(subject: Subject, k: int, method: str, setting: Setting, budget: float) -> Cell:
     """Every piece of the work on its own: the fastest of two calls. Their counts must add up to the whole."""
     device = resolve(setting.device)[0]
     launch = kernel_module(device, CLIQUES.name).launch
+    slots = _slots(device, subject)
+    chosen = slots
 
-    def all_pieces(control: Control) -> tuple[list[float], int]:
+    def time_pieces(pieces: Sequence[Task], control: Control) -> tuple[list[float], int]:
         view = hold(device, subject.graph, CLIQUES.view, control)
         total, times = 0, []
-        for task in _pieces(device, view):
+        for task in pieces:
             control.check()
             started = perf_counter()
             partial = launch(device, view, iter([task]), control=control, k=k, by=None, method=method)
@@ -166,17 +176,26 @@ def _piece_cell(subject: Subject, k: int, method: str, setting: Setting) -> Cell
     answers: list[int] = []
     best: FloatArray | None = None
 
-    def once(seconds: float) -> tuple[float, float]:
-        nonlocal best
+    def run(pieces: Sequence[Task], seconds: float) -> tuple[list[float], int]:
         control = Control()
-        working = [device.submit(lambda: all_pieces(control))]
-        times, total = wait_all(working, control, time_limit(seconds), subject.graph.num_edges)[0]
+        working = [device.submit(lambda: time_pieces(pieces, control))]
+        found: tuple[list[float], int] = wait_all(working, control, time_limit(seconds), subject.graph.num_edges)[0]
+        return found
+
+    def once(seconds: float) -> tuple[float, float]:
+        nonlocal best, chosen
+        if best is None:
+            tried = slots[:: NUM_SLOTS // FEWEST_PIECES]
+            run(tried[:1], seconds)  # may compile
+            times, _ = run(tried, seconds)
+            chosen = joined(slots, fitting_pieces(sum(times) / len(times), budget))
+        times, total = run(chosen, seconds)
         answers.append(total)
         best = np.array(times) if best is None else np.minimum(best, times)
         return sum(times), sum(times)
 
     cell = {"graph": subject.name, "k": k, "method": method, "device": setting.device}
-    limit = setting.limit + LAUNCHING
+    limit = setting.limit + budget
     first = limit + compile_seconds(setting.device)
     found = sampled(once, first=first, limit=limit, repeats=1, answers=answers)
     if found["status"] == "done" and best is not None:
@@ -185,9 +204,32 @@ def _piece_cell(subject: Subject, k: int, method: str, setting: Setting) -> Cell
     return cell | found
 
 
-def _pieces(device: Any, view: Mapping[str, Any]) -> list[Task]:
-    assert CLIQUES.work is not None
-    cuts = cut_by_work(CLIQUES.work({name: device.get(view[name]) for name in ("offsets", "neighbors")}))
+def fitting_pieces(seconds: float, budget: float) -> int:
+    """Into how many pieces to cut, a power of two, if a slot takes so many seconds and all pieces may take the budget.
+
+    Larger pieces take longer, but by less than their size says where a slot leaves most of a device idle.
+    """
+    pieces = NUM_SLOTS
+    while pieces > FEWEST_PIECES and pieces * seconds > budget:
+        pieces //= 2
+    return pieces
+
+
+def joined(slots: Sequence[Task], number: int) -> list[Task]:
+    """So many pieces from neighbouring slots."""
+    each = len(slots) // number
+    return [Task(slots[i].begin, slots[i + each - 1].end) for i in range(0, len(slots), each)]
+
+
+def _slots(device: Any, subject: Subject) -> list[Task]:
+    """The work of one device in slots of even estimated work."""
+
+    def cut(control: Control) -> Int64Array:
+        assert CLIQUES.work is not None
+        view = hold(device, subject.graph, CLIQUES.view, control)
+        return cut_by_work(CLIQUES.work({name: device.get(view[name]) for name in ("offsets", "neighbors")}))
+
+    cuts = call(cut, device)
     return [Task(int(begin), int(end)) for begin, end in zip(cuts[:-1], cuts[1:], strict=True)]
 
 

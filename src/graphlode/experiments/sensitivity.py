@@ -2,7 +2,8 @@
 
 Every edge task is timed by the clock of its multiprocessor, once with matrices built at level 2 and once at level 3.
 Tasks are put into ten bins by the density of their candidates: edges among them over pairs of them. The quotient of the
-two times in a bin says where building deeper pays; thresholds of dynamic construction come from it.
+two times in a bin says where building deeper pays; thresholds of dynamic construction come from it. There is a choice from
+k = 6 on.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphlode.cuda.mining.clique_enumerate import Counted, EnumerateOptions
+from graphlode.errors import InputError
 from graphlode.experiments.counting import count_cell, prepare, verify
 from graphlode.experiments.enumeration import cuda_device, variant_cells
 from graphlode.experiments.plots import BLUE, GREEN, GREY, ORANGE, RED, Look, legend, panels, say_nothing_there
@@ -22,7 +24,9 @@ from graphlode.types import FloatArray, Int64Array
 
 TITLE = "Building matrices one level deeper: time by density of the task"
 SIZES = (6, 7)
-LEAST_SIZE = 3
+LEAST_SIZE = 6
+"""Below, both levels are the same: what is three vertices short of a clique is always built, for k = 5 that is the edge,
+and for k = 4 a task is a vertex with the matrix of its neighbors."""
 DIRECTED = False
 LEVELS = (2, 3)
 VARIANTS = {
@@ -36,6 +40,11 @@ _LOOKS = (Look(BLUE, "o"), Look(RED, "s"), Look(GREEN, "D"), Look(ORANGE, "^"))
 
 def measure(subject: Subject, setting: Setting, record: Record) -> None:
     cuda_device(setting.device)
+    if min(setting.sizes) < LEAST_SIZE:
+        raise InputError(
+            f"there is no choice where to build below k = {LEAST_SIZE}: matrices are built at the edge, got sizes "
+            f"{', '.join(map(str, setting.sizes))}"
+        )
     record.note(PAPER)
     prepare(subject, setting.device)
     for k in sorted(setting.sizes):
