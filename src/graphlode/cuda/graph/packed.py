@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from graphlode.control import Control
+from graphlode.cuda.graph import packed_merge, packed_pages
 from graphlode.cuda.graph.packed_batch import INFO, Buffers, named_info, read_info
 from graphlode.cuda.graph.packed_check import check
 from graphlode.cuda.graph.packed_input import ALL_GONE, DELETES, PAIRS, Given, take
@@ -182,6 +183,9 @@ def _plan(
     count = batch.size
     if count > MOST_UPDATES:
         raise InputError(f"a batch has up to {MOST_UPDATES} updates, got {count}")
+    if state.launches is None:
+        for source in (packed_merge.SOURCE, packed_pages.SOURCE):
+            state.load(source)  # now, so that no later batch waits for a compiler
     state.begin_plan()
     path = "merge" if path == "rebuild" else path
     at_once = at_once and path != "climb"  # which the host looks at level by level

@@ -40,7 +40,7 @@ _LEAST_TABLE = 64
 _ALIGNMENT = 256  # bytes
 # With so many times the room that its pages need for what is kept beside them, it gives that back.
 _MUCH_ROOM = 2.5
-_PATIENCE = 4  # if it had it so many times in a row
+_PATIENCE = 2  # if it had it so many times in a row
 
 
 def address(array: Any) -> int:
@@ -175,7 +175,7 @@ class Pool:
             self.segments = table
             self.generation += 1
         if pages > self.arrays["totals"].size:
-            self._resize(pages + pages // 4)
+            self._resize(pages + pages // 8)
 
     def _forget_tail(self) -> None:
         """Numbers behind all segments that have memory are free again, and what is kept beside them is given back.

@@ -14,12 +14,7 @@ struct seen_group {
 
   __device__ __forceinline__ seen_group(const packed_store& store, unsigned group, unsigned epoch)
       : range(group * group_pages, static_cast<unsigned>(store.num_pages)) {
-    for (unsigned i = range.begin; i < range.end; ++i) {
-      const unsigned page = store.pages[i];
-      if (store.marks[page] != epoch || store.levels[page * page_leaves] <= page_level) continue;
-      flagged |= 1u << (i - range.begin);
-      whole = whole || page_is_outside(store, store.totals[page]);
-    }
+    for (unsigned first = range.begin; first < range.end; first += group_pages) look_at(store, first, epoch);
     for (unsigned i = range.begin; whole && i < range.end; ++i) total += store.totals[store.pages[i]];
   }
   __device__ __forceinline__ unsigned length() const { return range.end - range.begin; }
@@ -28,6 +23,23 @@ struct seen_group {
   }
   __device__ __forceinline__ unsigned num_fresh() const { return whole ? fresh_pages_for(total) : num_jobs(); }
   __device__ __forceinline__ unsigned new_length() const { return whole ? num_fresh() : length(); }
+
+ private:
+  // Several pages of the group. All are read together: nearly none of them is flagged, and waiting for one after the
+  // other would take longer than all else.
+  __device__ __forceinline__ void look_at(const packed_store& store, unsigned first, unsigned epoch) {
+    unsigned pages[group_pages], marks[group_pages];
+#pragma unroll
+    for (unsigned i = 0; i < group_pages; ++i) pages[i] = store.pages[min(first + i, range.end - 1)];
+#pragma unroll
+    for (unsigned i = 0; i < group_pages; ++i) marks[i] = store.marks[pages[i]];
+#pragma unroll
+    for (unsigned i = 0; i < group_pages; ++i) {
+      if (marks[i] != epoch || first + i >= range.end || store.levels[pages[i] * page_leaves] <= page_level) continue;
+      flagged |= 1u << (first + i - range.begin);
+      whole = whole || page_is_outside(store, store.totals[pages[i]]);
+    }
+  }
 };
 
 // Pages of the directory that others take the place of: 32-bit words only, in the order that packed_pages.py knows.
