@@ -115,29 +115,56 @@ def test_the_limit_between_merges_and_digits_changes_nothing(bench: Bench, monke
         shard.check(KINDS["many twice"](rng, size), rng.random(size) < 0.3)
 
 
+WAYS = pytest.mark.parametrize("most_tiles", [packed_sort.MOST_TILES, 0], ids=["merged", "by digits"])
+
+
+@WAYS
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("both", [False, True], ids=["one way", "both ways"])
 @pytest.mark.parametrize("size", [1, 700, 3000])
-def test_pairs_are_sorted_and_counted_while_they_are_read(bench: Bench, size: int, both: bool) -> None:
+def test_pairs_are_sorted_and_counted_while_they_are_read(
+    bench: Bench, size: int, both: bool, dtype: Any, most_tiles: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed_sort, "MOST_TILES", most_tiles)
     rng, shard = np.random.default_rng(6), Shard(bench, 300, weighted=True)
-    rows, neighbors = rng.integers(0, 300, (2, size)).astype(np.int32)
+    rows, neighbors = rng.integers(0, 300, (2, size)).astype(dtype)
     pairs = Pairs(rows, neighbors, size, 300, both)
     keys = np.stack([keys_of(rows, neighbors), keys_of(neighbors, rows)], 1)[:, : 1 + both].ravel()
-    loops = np.repeat(rows == neighbors, 1 + both)
-    found = shard.run(pairs, None, np.zeros(size), SORTED)
-    order = np.argsort(keys, kind="stable")
-    bits = np.uint64(pairs.bits)
-    form = (keys >> np.uint64(32)) << bits | keys & np.uint64(2**32 - 1) | np.where(loops, DELETE_BIT, np.uint64(0))
-    np.testing.assert_array_equal(found["sorted"], form[order])
-    np.testing.assert_array_equal(found["places"], order)
-    assert found["info"]["self_loops"] == loops.sum() and not found["info"]["bad_row"]
+    order, bits = np.argsort(keys, kind="stable"), np.uint64(pairs.bits)
+    form = (keys >> np.uint64(32)) << bits | keys & np.uint64(2**32 - 1)
+    for deletes in (None, True, rng.random(size) < 0.3):
+        found = shard.run(pairs, deletes, np.zeros(size), SORTED)
+        asked = False if deletes is None else deletes
+        gone = np.repeat((rows == neighbors) | asked, 1 + both)
+        np.testing.assert_array_equal(found["sorted"], (form | np.where(gone, DELETE_BIT, np.uint64(0)))[order])
+        np.testing.assert_array_equal(found["places"], order)
+        assert found["info"]["self_loops"] == (rows == neighbors).sum() << both and not found["info"]["bad_row"]
 
 
+@WAYS
 @pytest.mark.parametrize("size", [1, MERGE_TILE + 1, 20 * MERGE_TILE])
-def test_a_row_that_is_not_there_is_heard_of(bench: Bench, size: int) -> None:
+def test_a_row_that_is_not_there_is_heard_of(
+    bench: Bench, size: int, most_tiles: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed_sort, "MOST_TILES", most_tiles)
     shard, keys = Shard(bench, 300, weighted=False), keys_of(np.zeros(size, np.int64), np.arange(size))
     assert not shard.run(keys, None, None, SORTED)["info"]["bad_row"]
     keys[-1] = keys_of(np.array([300]), np.array([0]))[0]
     assert shard.run(keys, None, None, SORTED)["info"]["bad_row"]
+
+
+@WAYS
+@pytest.mark.parametrize("wrong", [300, -1, 2**32 + 5])
+def test_a_pair_with_a_vertex_that_is_not_there_is_heard_of(
+    bench: Bench, wrong: int, most_tiles: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed_sort, "MOST_TILES", most_tiles)
+    shard, size = Shard(bench, 300, weighted=False), 100
+    for end in range(2):
+        pairs = np.stack([np.arange(size), 1 + np.arange(size)])
+        assert not shard.run(Pairs(*pairs, size, 300), None, None, SORTED)["info"]["bad_row"]
+        pairs[end, size // 2] = wrong
+        assert shard.run(Pairs(*pairs, size, 300), None, None, SORTED)["info"]["bad_row"]
 
 
 def test_two_merges_make_one_run_of_any_number_of_tiles() -> None:

@@ -28,8 +28,9 @@ numpy_array<T> copied(std::span<const T> from) {
 }
 
 const in<std::uint32_t>& known(const page_pool& pool, const in<std::uint32_t>& pages) {
-  const auto is_unknown = [&](std::uint32_t page) { return std::int64_t{page} >= pool.num_pages(); };
-  if (std::any_of(pages.data(), pages.data() + pages.size(), is_unknown))
+  std::uint32_t highest = 0;
+  for (std::size_t i = 0; i < pages.size(); ++i) highest = std::max(highest, pages.data()[i]);
+  if (pages.size() != 0 && std::int64_t{highest} >= pool.num_pages())
     throw nb::value_error("a page is not in the pool");
   return pages;
 }

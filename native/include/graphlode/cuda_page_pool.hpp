@@ -11,7 +11,8 @@ namespace graphlode::cuda {
 
 class page_pool {
  public:
-  explicit page_pool(std::int64_t segment_pages) : segment_pages_(segment_pages) {}
+  // A segment has so many pages, a power of two.
+  explicit page_pool(std::int64_t segment_pages);
 
   // Memory for segments more, in pieces that begin there and have so many segments each: all of their pages are free,
   // and the next ones to be taken, in the order of their numbers. The pieces are numbered on from `first_piece`; of the
@@ -47,6 +48,7 @@ class page_pool {
   static constexpr std::int64_t no_piece = -1;
 
   std::int64_t segment_pages_;
+  int segment_bits_;                      // their logarithm: dividing would take longer than all else
   std::vector<std::int32_t> references_;  // per page: versions that hold it
   std::vector<std::uint32_t> free_;       // the last one is taken first
   std::vector<std::uint64_t> addresses_;  // per segment; 0: has no memory

@@ -1,11 +1,19 @@
 // page_pool.cpp - see cuda_page_pool.hpp.
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <numeric>
 #include <stdexcept>
 
 #include "graphlode/cuda_page_pool.hpp"
 
 namespace graphlode::cuda {
+
+page_pool::page_pool(std::int64_t segment_pages)
+    : segment_pages_(segment_pages), segment_bits_(std::countr_zero(static_cast<std::uint64_t>(segment_pages))) {
+  if (segment_pages < 1 || !std::has_single_bit(static_cast<std::uint64_t>(segment_pages)))
+    throw std::invalid_argument("a segment has a power of two of pages");
+}
 
 std::int64_t page_pool::segments_with(std::int64_t more) const noexcept {
   const std::int64_t without = std::count(addresses_.begin(), addresses_.end(), std::uint64_t{0});
@@ -38,8 +46,10 @@ page_pool::added page_pool::add(std::span<const std::uint64_t> addresses, std::s
       pieces_[static_cast<std::size_t>(segment)] = next_piece_;
       result.begin = std::min(result.begin, segment);
       result.end = segment + 1;
-      for (std::int64_t page = segment * segment_pages_; page < (segment + 1) * segment_pages_; ++page)
-        free_.push_back(static_cast<std::uint32_t>(page));
+      const std::size_t at = free_.size();
+      free_.resize(at + static_cast<std::size_t>(segment_pages_));
+      std::iota(free_.begin() + static_cast<std::ptrdiff_t>(at), free_.end(),
+                static_cast<std::uint32_t>(segment * segment_pages_));
     }
     ++next_piece_;
   }
@@ -48,29 +58,29 @@ page_pool::added page_pool::add(std::span<const std::uint64_t> addresses, std::s
 }
 
 std::vector<std::int64_t> page_pool::drop_unused() {
-  std::vector<std::int64_t> used, dropped;
+  std::vector<std::int64_t> all, used;
   for (std::size_t segment = 0; segment < pieces_.size(); ++segment) {
     if (pieces_[segment] == no_piece) continue;
-    const auto first = references_.begin() + static_cast<std::ptrdiff_t>(segment) * segment_pages_;
-    const bool is_used = std::any_of(first, first + segment_pages_, [](std::int32_t held) { return held > 0; });
-    auto& among = is_used ? used : dropped;
-    if (among.empty() || among.back() != pieces_[segment]) among.push_back(pieces_[segment]);
+    const bool seen = !all.empty() && all.back() == pieces_[segment];
+    if (!seen) all.push_back(pieces_[segment]);
+    if (seen && !used.empty() && used.back() == pieces_[segment]) continue;
+    const auto first = references_.begin() + (static_cast<std::ptrdiff_t>(segment) << segment_bits_);
+    if (std::any_of(first, first + segment_pages_, [](std::int32_t held) { return held > 0; }))
+      used.push_back(pieces_[segment]);
   }
-  for (auto* pieces : {&used, &dropped}) {
+  for (auto* pieces : {&all, &used}) {
     std::sort(pieces->begin(), pieces->end());
     pieces->erase(std::unique(pieces->begin(), pieces->end()), pieces->end());
   }
-  std::erase_if(dropped, [&](std::int64_t piece) { return std::binary_search(used.begin(), used.end(), piece); });
+  std::vector<std::int64_t> dropped;
+  std::set_difference(all.begin(), all.end(), used.begin(), used.end(), std::back_inserter(dropped));
   if (dropped.empty()) return dropped;
   for (std::size_t segment = 0; segment < pieces_.size(); ++segment) {
     if (pieces_[segment] == no_piece || !std::binary_search(dropped.begin(), dropped.end(), pieces_[segment])) continue;
     addresses_[segment] = 0;
     pieces_[segment] = no_piece;
   }
-  const auto has_no_memory = [&](std::uint32_t page) {
-    return addresses_[static_cast<std::size_t>(static_cast<std::int64_t>(page) / segment_pages_)] == 0;
-  };
-  std::erase_if(free_, has_no_memory);
+  std::erase_if(free_, [&](std::uint32_t page) { return addresses_[page >> segment_bits_] == 0; });
   return dropped;
 }
 
@@ -98,11 +108,19 @@ void page_pool::hold(std::span<const std::uint32_t> pages) noexcept {
 }
 
 void page_pool::release(std::span<const std::uint32_t> pages) noexcept {
+  // They are not free, so there is room for all of them in what `add` has reserved. Without branches: most often all
+  // of them become free, but who is to know.
+  std::size_t count = free_.size();
+  free_.resize(count + pages.size());
+  std::uint32_t* const free = free_.data();
+  std::int32_t* const references = references_.data();
+  const std::size_t before = count;
   for (const auto page : pages) {
-    if (--references_[page] != 0) continue;
-    free_.push_back(page);  // within what `add` has reserved
-    --num_used_;
+    free[count] = page;
+    count += --references[page] == 0;
   }
+  free_.resize(count);
+  num_used_ -= static_cast<std::int64_t>(count - before);
 }
 
 void replace_pages(std::span<const std::uint32_t> pages, std::span<const std::uint32_t> ranges,

@@ -63,6 +63,7 @@ class Prepared:
     """A part that is ready to be committed."""
 
     plan: Any
+    path: Path  # that was chosen; a plan may have found that another one is better
     updates: int
     entries: int  # of the shard, before
 
@@ -118,7 +119,7 @@ class Shard:
         found = kernels.attempt(near, state, part.keys, part.deletes, part.weights)
         if isinstance(found, Change):
             if not certainly:
-                self._learn(found, updates, entries)
+                self._learn("in place", found, updates, entries)
             self._count(found)
         return found
 
@@ -161,16 +162,17 @@ class Shard:
         plan = self.kernels.prepare(
             device or self.device, self.state, part.keys, part.deletes, part.weights, path=path, control=control
         )
-        return Prepared(plan, part.keys.size, entries)
+        return Prepared(plan, path, part.keys.size, entries)
 
     def commit(self, prepared: Prepared) -> Change:
         change: Change = self.kernels.commit(self.device, prepared.plan)
-        self._learn(change, prepared.updates, prepared.entries)
+        self._learn(prepared.path, change, prepared.updates, prepared.entries)
         return self._count(change)
 
     def apply(self, part: Part, control: Control, begun: Any = None) -> Change:
         """Both phases in one go; `begun` is what an attempt has left to do."""
         entries, size = self.kernels.num_entries(self.state), part.keys.size
+        path: Path = "in place"
         if begun is not None:
             change: Change = self.kernels.finish(self.device, begun, control=control)
         else:
@@ -178,7 +180,7 @@ class Shard:
             change = self.kernels.apply(
                 self.device, self.state, part.keys, part.deletes, part.weights, path=path, control=control
             )
-        self._learn(change, size, entries)
+        self._learn(path, change, size, entries)
         return self._count(change)
 
     def _count(self, change: Change) -> Change:
@@ -190,10 +192,10 @@ class Shard:
         paths[path] = paths.get(path, 0) + 1
         return change
 
-    def _learn(self, change: Change, updates: int, entries: int) -> None:
-        """What is chosen without asking need not be learned."""
+    def _learn(self, path: Path, change: Change, updates: int, entries: int) -> None:
+        """What a path takes that was chosen, whatever came of it; what is chosen without asking need not be learned."""
         if entries and not certainly_in_place(updates, entries):
-            self._model.observe(change.path, updates, entries, change.seconds)
+            self._model.observe(path, updates, entries, change.seconds)
 
     def fork(self) -> HeldShard:
         return HeldShard(self.device, self.kernels, self.kernels.fork(self.device, self.state))

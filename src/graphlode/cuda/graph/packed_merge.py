@@ -17,15 +17,14 @@ from graphlode.cuda.graph.packed_batch import Buffers
 from graphlode.cuda.graph.packed_groups import FILLED, MOST_ENTRIES
 from graphlode.cuda.graph.packed_input import Given, mapped
 from graphlode.cuda.graph.packed_state import Directory, State
-from graphlode.cuda.interface import KernelDevice, launch_shape
+from graphlode.cuda.interface import WARP, KernelDevice, launch_shape
 from graphlode.cuda.sequence import LaunchSequence, Step, prepare_sequence
-from graphlode.packed import PAGE_LEAVES
 from graphlode.types import AnyArray
 
 SOURCE = KernelSource("graph/packed_merge", ("packed_merge_tasks", "packed_merge", "packed_merge_finish"))
 
 # As in packed_merge.cu and packed_merge.cuh.
-_THREADS, _TASK_UPDATES, _TASK_WORDS, _PAGES_PER_WARP = 256, 8192, 2, 31
+_THREADS, _FINISH_THREADS, _TASK_UPDATES, _TASK_WORDS, _PAGES_PER_WARP = 256, 1024, 768, 2, 31
 
 
 @dataclass(slots=True)
@@ -128,6 +127,7 @@ class _Value(IntEnum):
     KNOWN = auto()
     TELL = auto()
     THREADS = auto()
+    FINISH_THREADS = auto()
     TASK_BLOCKS = auto()
     MERGE_BLOCKS = auto()
     FINISH_BLOCKS = auto()
@@ -149,17 +149,19 @@ def _run(
         sequence = state.merge_launches = _sequence(device, state)
     directory = room.directory
     warps = -(-state.pages.size // _PAGES_PER_WARP)
-    leaf_blocks = launch_shape(device, directory.pages.size * PAGE_LEAVES, threads=_THREADS)[0]
+    page_blocks = launch_shape(
+        device, directory.pages.size, per_block=_FINISH_THREADS // WARP, blocks_per_multiprocessor=2
+    )
     values = (
         *(state.described(), buffers.described, directory.described, directory.room_for_pages),
         *(directory.room_for_separators, directory.positions, room.numbers.there, given.weights),
         *(room.tasks, room.published),
         *(given.how, given.count, given.neighbor_bits, directory.pages.size),
         state.num_entries if room.entries_after is None else room.entries_after,
-        *(int(room.entries_after is not None), int(tells), _THREADS),
+        *(int(room.entries_after is not None), int(tells), _THREADS, _FINISH_THREADS),
         launch_shape(device, 32 * warps, threads=_THREADS)[0] if writes else 0,
         room.num_tasks if writes else 0,
-        1 + leaf_blocks if finishes else 0,
+        1 + page_blocks[0] if finishes else 0,
     )
     sequence.run(values, False)
 
@@ -169,9 +171,9 @@ def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
     array = device.empty(1, np.uint64)  # stands for those that a call gives
     numbers = {v.ENTRIES: np.uint64(0), v.KNOWN: np.int32(0), v.TELL: np.int32(0)}
 
-    def step(entry: str, values: list[_Value], grid: _Value) -> Step:
+    def step(entry: str, values: list[_Value], grid: _Value, block: _Value = v.THREADS) -> Step:
         args = tuple(array if value <= v.PUBLISHED else numbers.get(value, np.uint32(0)) for value in values)
-        return Step(kernels, entry, args, dict(enumerate(values)), grid, v.THREADS)
+        return Step(kernels, entry, args, dict(enumerate(values)), grid, block)
 
     of_tasks = [v.STORE, v.BATCH, v.COUNT, v.NEIGHBOR_BITS, v.TASKS, v.PUBLISHED, v.NUMBERS]
     of_tasks += [v.NEW_STORE, v.NEW_PAGES, v.NUM_NEW, v.NEW_SEPARATORS, v.NEW_POSITIONS]
@@ -180,6 +182,11 @@ def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
     steps = [
         step("packed_merge_tasks", of_tasks, v.TASK_BLOCKS),
         step("packed_merge", of_entries, v.MERGE_BLOCKS),
-        step("packed_merge_finish", [v.NEW_STORE, v.BATCH, v.NEW_PAGES, v.ENTRIES, v.KNOWN, v.TELL], v.FINISH_BLOCKS),
+        step(
+            "packed_merge_finish",
+            [v.NEW_STORE, v.BATCH, v.NEW_PAGES, v.ENTRIES, v.KNOWN, v.TELL],
+            v.FINISH_BLOCKS,
+            v.FINISH_THREADS,
+        ),
     ]
     return prepare_sequence(device, steps)

@@ -12,24 +12,33 @@
 #include "block.cuh"
 #include "grid.cuh"
 #include "packed_block_sort.cuh"
-#include "packed_input.cuh"
+#include "packed_given.cuh"
+#include "warp_digits.cuh"
 
 constexpr unsigned digit_bits = 8, num_digits = 1u << digit_bits, most_passes = 8;
 constexpr unsigned sort_threads = 256, sort_warps = sort_threads / 32, sort_items = 16;
 constexpr unsigned sort_tile = sort_threads * sort_items;
 static_assert(sort_threads == num_digits, "a thread looks after a digit");
+static_assert(digit_bits == warp_digit_bits, "warps compare whole digits");
 
 // The space of a sort, in words, all zero before: how often the batch has each digit of each pass, how many tiles of
-// each pass have begun, then twice, by turns of the passes, what every tile has published of every digit.
-constexpr unsigned tickets_at = most_passes * num_digits, published_at = tickets_at + 2 * most_passes;
+// each pass have begun, then twice, by turns of the passes, what every tile has published of every digit. Before that
+// are as many words as a tile looks back at in one go.
+constexpr unsigned asked_at_once = 16;
+constexpr unsigned tickets_at = most_passes * num_digits, published_at = asked_at_once * num_digits;
+static_assert(published_at >= tickets_at + most_passes, "digits and tickets come before");
 
-// A tile publishes how often it has a digit, then how often it and all before it have.
+// A tile publishes how often it has a digit, then where those of the next tile go: after all with a lower digit and
+// after those of it and of all tiles before it.
 constexpr unsigned of_tile = 1u << 30, of_all_so_far = 2u << 30, published_count = of_tile - 1;
 
-// The digit of a packed key that a pass sorts by.
-__device__ __forceinline__ unsigned digit_of(word packed, unsigned pass) {
-  return static_cast<unsigned>((packed & ~delete_bit) >> (pass * digit_bits)) & (num_digits - 1);
-}
+// The digit of packed keys that a pass sorts by. The delete bit, which is above the highest digit, does not count.
+struct key_digit {
+  unsigned shift, mask;
+  __device__ __forceinline__ explicit key_digit(unsigned pass)
+      : shift(pass * digit_bits), mask(pass == most_passes - 1 ? num_digits / 2 - 1 : num_digits - 1) {}
+  __device__ __forceinline__ unsigned of(word packed) const { return static_cast<unsigned>(packed >> shift) & mask; }
+};
 
 // Makes space and information zero.
 extern "C" __global__ void packed_clear(const packed_batch* batch_at, unsigned words) {
@@ -38,7 +47,38 @@ extern "C" __global__ void packed_clear(const packed_batch* batch_at, unsigned w
   for (long long i = grid_thread_id(); i < words; i += grid_threads()) space[i] = 0;
 }
 
-// How often the batch has each digit of each pass; also checks what is given as pairs. A thread per update; few and
+// Counts the digits of a key, of some passes more than there are: those are zero, and it is quicker than to ask.
+__device__ __forceinline__ void count_digits(unsigned* counts, word key, unsigned passes) {
+  constexpr unsigned at_least = 5;
+#pragma unroll
+  for (unsigned pass = 0; pass < most_passes; ++pass) {
+    if (pass >= at_least && pass >= passes) break;
+    atomicAdd(counts + pass * num_digits + key_digit(pass).of(key), 1u);
+  }
+}
+
+// Counts the digits of this thread's updates of the grid, some at a time.
+template <bool Pairs>
+__device__ __forceinline__ given_news count_given(const packed_input& input, packed_form form, unsigned num_rows,
+                                                  unsigned n, unsigned passes, unsigned* counts) {
+  constexpr unsigned at_a_time = 2;
+  const unsigned threads = gridDim.x * blockDim.x;
+  given_news news{};
+#pragma unroll 1
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += at_a_time * threads) {
+    word keys[at_a_time];
+    const given_news more = read_packed<Pairs>(input, form, num_rows, i, threads, n, keys);
+    news.bad_row |= more.bad_row;
+    news.self_loops += more.self_loops;
+#pragma unroll
+    for (unsigned k = 0; k < at_a_time; ++k) {
+      if (i + k * threads < n) count_digits(counts, keys[k], passes);
+    }
+  }
+  return news;
+}
+
+// How often the batch has each digit of each pass; also checks what is given as pairs. Few and
 // large blocks, since each adds all of its counts to those of the batch.
 extern "C" __global__ void __launch_bounds__(1024, 2)
     packed_digits(const packed_store* store_at, const packed_batch* batch_at, const void* tails, const void* heads,
@@ -46,67 +86,135 @@ extern "C" __global__ void __launch_bounds__(1024, 2)
   const packed_input input{tails, heads, deletes, nullptr, how};
   unsigned* const space = batch_at->space;
   packed_info* const info = batch_at->info;
-  const word num_rows = store_at->num_rows;
+  const unsigned num_rows = static_cast<unsigned>(store_at->num_rows);
   __shared__ unsigned counts[most_passes * num_digits];
   for (unsigned i = threadIdx.x; i < passes * num_digits; i += blockDim.x) counts[i] = 0;
   __syncthreads();
-  for (long long i = grid_thread_id(); i < n; i += grid_threads()) {
-    const word key = packed_form{neighbor_bits}.pack(read_update(input, num_rows, static_cast<unsigned>(i), info));
-    for (unsigned pass = 0; pass < passes; ++pass) atomicAdd(counts + pass * num_digits + digit_of(key, pass), 1u);
-  }
+  const packed_form form{neighbor_bits};
+  const given_news news = how & input_pairs ? count_given<true>(input, form, num_rows, n, passes, counts)
+                                            : count_given<false>(input, form, num_rows, n, passes, counts);
+  news.tell(info);
   __syncthreads();
   for (unsigned i = threadIdx.x; i < passes * num_digits; i += blockDim.x) {
     if (counts[i] != 0) atomicAdd(space + i, counts[i]);
   }
 }
 
-// The rank of each of a warp's keys among those of its digit that the warp has seen so far, which `counts` adds up.
-__device__ __forceinline__ unsigned rank_in_warp(unsigned digit, unsigned* counts) {
-  unsigned peers = full_mask;  // the lanes with the same digit
-  for (unsigned bit = 0; bit < digit_bits; ++bit) {
-    // All ones where the bit is set. Not asked for as a condition, which would be found out twice.
-    const int set = static_cast<int>(digit << (31 - bit)) >> 31;
-    peers &= ~(__ballot_sync(full_mask, set) ^ static_cast<unsigned>(set));
-  }
-  const int leader = __ffs(static_cast<int>(peers)) - 1;
-  unsigned before = 0;
-  if (lane_id() == leader) {
-    before = counts[digit];
-    counts[digit] = before + static_cast<unsigned>(__popc(peers));
-  }
+// How often the warp has seen the digit of a key up to and with that key, which `counts` adds up. Every lane reads what
+// was seen before; of those with the same digit, the last one notes what was seen now.
+__device__ __forceinline__ unsigned seen_in_warp(unsigned digit, unsigned* counts) {
+  const unsigned peers = lanes_with_same_digit(digit), up_to_lane = full_mask >> (31 - lane_id());
+  const unsigned seen = counts[digit] + static_cast<unsigned>(__popc(peers & up_to_lane));
   __syncwarp();
-  return __shfl_sync(full_mask, before, leader) + static_cast<unsigned>(votes_below(peers));
+  if (peers <= up_to_lane) counts[digit] = seen;
+  __syncwarp();
+  return seen;
 }
 
-// How often the tiles before this one have the thread's digit. Several are asked at a time, and more of them the longer
-// it takes: when all tiles begin together, none of them knows of those before it yet, and every look takes as long as
-// reading a whole tile.
-__device__ __forceinline__ unsigned look_back(const unsigned* published, unsigned tile) {
-  constexpr unsigned most_at_a_time = 16;
-  unsigned sum = 0, at_a_time = 4;
-  while (tile > 0) {
-    const unsigned asked = min(at_a_time, tile);
-    unsigned values[most_at_a_time];
+// The sum of what the threads before this one bring; `sums` are in shared memory, and used once.
+__device__ __forceinline__ unsigned sum_before(unsigned value, unsigned* sums) {
+  const unsigned scanned = warp_inclusive_scan(value), warp = static_cast<unsigned>(warp_id());
+  if (lane_id() == 31) sums[warp] = scanned;
+  __syncthreads();
+  unsigned before = scanned - value;
 #pragma unroll
-    for (unsigned i = 0; i < most_at_a_time; ++i) {
-      const volatile unsigned* const there = published + static_cast<word>(tile - 1 - min(i, asked - 1)) * num_digits;
-      values[i] = i < asked ? there[threadIdx.x] : 0;
-    }
-    unsigned heard = 0;  // of those asked, without a gap
-    bool all = false;
+  for (unsigned i = 0; i < sort_warps - 1; ++i) before += i < warp ? sums[i] : 0;
+  return before;
+}
+
+// The counts of a digit and of the next one, which are read and published together.
+struct two_counts {
+  unsigned lower, higher;
+  __device__ __forceinline__ word joined() const { return static_cast<word>(higher) << 32 | lower; }
+};
+
+// Where a tile's first two digits of their kind go, as the tiles before it have published there. Many are asked at a
+// time: when all tiles begin together, none of them knows of those before it yet. What lies before the first tile is
+// read, too, and is of no use: the first tile knows of all so far.
+__device__ __forceinline__ two_counts look_back(const volatile word* published, unsigned tile) {
+  const volatile word* there = published + static_cast<word>(tile) * (num_digits / 2);
+  two_counts sum{};
+  unsigned last = 0;  // heard of
+  while (last < of_all_so_far) {
+    word values[asked_at_once];
 #pragma unroll
-    for (unsigned i = 0; i < most_at_a_time; ++i) {
-      if (i != heard || all || values[i] < of_tile) continue;
-      sum += values[i] & published_count;
-      all = values[i] >= of_all_so_far;
-      ++heard;
+    for (unsigned i = 0; i < asked_at_once; ++i) values[i] = *(there - (i + 1) * (num_digits / 2));
+    bool open = true;  // nothing that was asked for is missing so far, and more is needed
+    unsigned heard = 0;
+#pragma unroll
+    for (unsigned i = 0; i < asked_at_once; ++i) {
+      const two_counts found{static_cast<unsigned>(values[i]), static_cast<unsigned>(values[i] >> 32)};
+      const unsigned kind = found.lower & found.higher;  // none if the two are not of the same kind
+      open = open && kind >= of_tile;
+      if (open) {
+        sum.lower += found.lower;
+        sum.higher += found.higher;
+        last = kind;
+        ++heard;
+      }
+      open = open && kind < of_all_so_far;
     }
-    if (all) break;
-    tile -= heard;
-    at_a_time = min(most_at_a_time, 2 * at_a_time);
+    there -= heard * (num_digits / 2);
     if (heard == 0) pause_thread(20);
   }
+  sum.lower &= published_count;
+  sum.higher &= published_count;
   return sum;
+}
+
+// The keys of a thread's updates, in shared memory: what is given is made into keys in a loop of its own, and so is the
+// last tile filled up, since the code that keeps keys in registers is long enough to wait for. A key that is not there
+// has the highest digit in every pass.
+template <bool Pairs>
+__device__ __forceinline__ void stage_given(const packed_input& input, packed_form form, unsigned num_rows,
+                                            unsigned first, unsigned n, word* staged) {
+  constexpr unsigned at_a_time = 4;
+#pragma unroll 1
+  for (unsigned k = 0; k < sort_items; k += at_a_time) {
+    word keys[at_a_time];
+    read_packed<Pairs>(input, form, num_rows, first + k * 32, 32, n, keys);
+#pragma unroll
+    for (unsigned i = 0; i < at_a_time; ++i) {
+      staged[(k + i) * 32] = first + (k + i) * 32 < n ? keys[i] : no_key;
+    }
+  }
+}
+__device__ __forceinline__ void stage_last_tile(const word* from, unsigned first, unsigned n, word* staged) {
+#pragma unroll 4
+  for (unsigned k = 0; k < sort_items; ++k) staged[k * 32] = first + k * 32 < n ? from[k * 32] : no_key;
+}
+
+// Where the keys of a thread go within the tile: two in a word, since there are not enough registers for one in each.
+struct tile_ranks {
+  unsigned two[sort_items / 2];
+  __device__ __forceinline__ void add(unsigned k, unsigned value) { two[k / 2] += value << (k % 2 * 16); }
+  __device__ __forceinline__ unsigned of(unsigned k) const { return two[k / 2] >> (k % 2 * 16) & 0xffffu; }
+};
+
+// Places follow the keys that lie in `staged`, through the same memory: what is kept of the keys are their digits.
+__device__ __forceinline__ void move_places(const unsigned* from, unsigned* to, word* staged, const unsigned* targets,
+                                            const tile_ranks& ranks, key_digit in_pass, unsigned first, unsigned n,
+                                            unsigned valid) {
+  constexpr unsigned in_a_word = 32 / digit_bits;
+  unsigned digits[sort_items / in_a_word] = {};
+#pragma unroll
+  for (unsigned k = 0; k < sort_items; ++k) {
+    digits[k / in_a_word] |= in_pass.of(staged[threadIdx.x + k * sort_threads]) << (k % in_a_word * digit_bits);
+  }
+  __syncthreads();
+  unsigned* const places = reinterpret_cast<unsigned*>(staged);
+#pragma unroll
+  for (unsigned k = 0; k < sort_items; ++k) {
+    const unsigned t = first + k * 32;
+    if (t < n) places[ranks.of(k)] = from ? from[t] : t;
+  }
+  __syncthreads();
+#pragma unroll
+  for (unsigned k = 0; k < sort_items; ++k) {
+    const unsigned i = threadIdx.x + k * sort_threads;
+    if (i >= valid) break;
+    to[targets[digits[k / in_a_word] >> (k % in_a_word * digit_bits) & (num_digits - 1)] + i] = places[i];
+  }
 }
 
 // One pass of so many: a block per tile. The first reads the batch as it is given. If there are weights, updates take
@@ -117,108 +225,108 @@ extern "C" __global__ void __launch_bounds__(sort_threads, 4)
                      unsigned passes) {
   __shared__ word staged[sort_tile];
   __shared__ unsigned counts[sort_warps][num_digits];
-  __shared__ unsigned targets[num_digits];
-  __shared__ word sums[32];
-  __shared__ unsigned drawn;
+  __shared__ unsigned totals[num_digits], targets[num_digits];
+  __shared__ unsigned sums[2][sort_warps];
+  __shared__ unsigned drawn, same_pass;
   const packed_input input{tails, heads, deletes, nullptr, how};
-  const packed_batch batch = *batch_at;
-  const bool to_result = ((passes - pass) & 1u) != 0, with_places = input.has_weights();
-  word* const keys_out = to_result ? batch.sorted : batch.effects;
-  const word* const keys_in = to_result ? batch.effects : batch.sorted;
-  unsigned* const places_out = to_result ? batch.places : batch.leaves;
-  const unsigned* const places_in = to_result ? batch.leaves : batch.places;
-  unsigned* const space = batch.space;
-  const packed_form form{neighbor_bits};
+  const bool to_result = ((passes - pass) & 1u) != 0;
+  const word* const keys_in = to_result ? batch_at->effects : batch_at->sorted;
+  unsigned* const space = batch_at->space;
+  const key_digit in_pass(pass);
   const unsigned digit = threadIdx.x, warp = static_cast<unsigned>(warp_id()), tiles = gridDim.x;
-  if (threadIdx.x == 0) drawn = atomicAdd(space + tickets_at + pass, 1u);
-  targets[digit] = space[pass * num_digits + digit];  // how often the batch has it: read in time, kept out of the way
+  if (threadIdx.x == 0) {
+    drawn = atomicAdd(space + tickets_at + pass, 1u);
+    same_pass = pass;
+  }
   for (unsigned i = 0; i < sort_warps; ++i) counts[i][digit] = 0;
   __syncthreads();
-  const unsigned tile = drawn, first = tile * sort_tile + warp * sort_items * 32 + static_cast<unsigned>(lane_id());
-
-  // What is given is made into keys in a loop of its own, through shared memory: the code below is long enough to wait
-  // for.
+  const unsigned tile = drawn, valid = min(sort_tile, n - tile * sort_tile);
+  if (tile == 0) targets[digit] = space[pass * num_digits + digit];  // read in time, kept out of the way
   const unsigned staged_at = warp * sort_items * 32 + static_cast<unsigned>(lane_id());
+  const unsigned first = tile * sort_tile + staged_at;
+
+  const word* const from = keys_in + first;
+  const bool read_whole = pass != 0 && valid == sort_tile;
   if (pass == 0) {
-#pragma unroll 4
-    for (unsigned k = 0; k < sort_items; ++k) {
-      const unsigned t = first + k * 32;
-      staged[staged_at + k * 32] = t < n ? form.pack(read_update(input, store_at->num_rows, t, nullptr)) : no_key;
+    const unsigned num_rows = static_cast<unsigned>(store_at->num_rows);
+    const packed_form form{neighbor_bits};
+    if (how & input_pairs) {
+      stage_given<true>(input, form, num_rows, first, n, staged + staged_at);
+    } else {
+      stage_given<false>(input, form, num_rows, first, n, staged + staged_at);
     }
+  } else if (!read_whole) {
+    stage_last_tile(from, first, n, staged + staged_at);
   }
   word keys[sort_items];
-  unsigned ranks[sort_items / 2] = {};  // two in a word: there are not enough registers for one in each
-  const auto rank_of = [&](unsigned k) { return ranks[k / 2] >> (k % 2 * 16) & 0xffffu; };
 #pragma unroll
-  for (unsigned k = 0; k < sort_items; ++k) {
-    const unsigned t = first + k * 32;
-    if (pass == 0) {
-      keys[k] = staged[staged_at + k * 32];
-    } else {
-      keys[k] = t < n ? keys_in[t] : no_key;  // has the highest digit in every pass
-    }
-  }
+  for (unsigned k = 0; k < sort_items; ++k) keys[k] = read_whole ? from[k * 32] : staged[staged_at + k * 32];
+  tile_ranks ranks{};
 #pragma unroll
-  for (unsigned k = 0; k < sort_items; ++k) {
-    ranks[k / 2] += rank_in_warp(digit_of(keys[k], pass), counts[warp]) << (k % 2 * 16);
-  }
+  for (unsigned k = 0; k < sort_items; ++k) ranks.add(k, seen_in_warp(in_pass.of(keys[k]), counts[warp]));
   __syncthreads();
 
   unsigned total = 0;
-  for (unsigned i = 0; i < sort_warps; ++i) {
-    const unsigned own = counts[i][digit];
-    counts[i][digit] = total;
-    total += own;
-  }
+#pragma unroll
+  for (unsigned i = 0; i < sort_warps; ++i) total += counts[i][digit];
   unsigned* const published = space + published_at + static_cast<word>(pass & 1u) * tiles * num_digits;
   unsigned* const others = space + published_at + static_cast<word>((pass & 1u) ^ 1u) * tiles * num_digits;
   const word own = static_cast<word>(tile) * num_digits + digit;
   volatile unsigned* const here = published + own;
-  *here = (tile == 0 ? of_all_so_far : of_tile) | total;
+  if (tile > 0) *here = of_tile | total;
   others[own] = 0;  // for the next pass; the last one has read it
-  const word both = static_cast<word>(targets[digit]) << 32 | total;
-  word all;
-  const word starts = block_scan(both, sums, all) - both;
-  const unsigned digit_start = static_cast<unsigned>(starts >> 32), start = static_cast<unsigned>(starts);
-  for (unsigned i = 0; i < sort_warps; ++i) counts[i][digit] += start;
-  __syncthreads();
-
-  // In order within the tile, before it is known where the tile goes: nobody else's counts are needed for that.
-#pragma unroll
-  for (unsigned k = 0; k < sort_items; ++k) {
-    ranks[k / 2] += counts[warp][digit_of(keys[k], pass)] << (k % 2 * 16);
-    staged[rank_of(k)] = keys[k];
+  const unsigned start = sum_before(total, sums[0]);
+  unsigned digit_start = 0;
+  if (tile == 0) {  // where digits begin is known to the first tile, and to others by what it publishes
+    digit_start = sum_before(targets[digit], sums[1]);
+    *here = of_all_so_far | (digit_start + total);
   }
-  const unsigned before = look_back(published, tile);
-  if (tile > 0) *here = of_all_so_far | (before + total);
-  targets[digit] = digit_start + before - start;
+  unsigned next = start - 1;  // a key that was seen once goes to the start
+#pragma unroll
+  for (unsigned i = 0; i < sort_warps; ++i) {
+    const unsigned of_warp = counts[i][digit];
+    counts[i][digit] = next;
+    next += of_warp;
+  }
+  targets[digit] = digit_start - start;
+  totals[digit] = total;
   __syncthreads();
 
-  const unsigned valid = min(sort_tile, n - tile * sort_tile);
-  unsigned went_to[sort_items];
+  // In order within the tile, before it is known where the tile goes: nobody else's counts are needed for that. The
+  // compiler must not see that digits are the same as above: it would keep them, for which there are no registers.
+  const key_digit in_same_pass(same_pass);
 #pragma unroll
   for (unsigned k = 0; k < sort_items; ++k) {
-    const unsigned i = threadIdx.x + k * sort_threads;
-    if (i >= valid) break;
+    ranks.add(k, counts[warp][in_same_pass.of(keys[k])]);
+    staged[ranks.of(k)] = keys[k];
+  }
+  word* const keys_out = to_result ? batch_at->sorted : batch_at->effects;
+  if (tile > 0 && threadIdx.x < num_digits / 2) {
+    const unsigned lower = 2 * threadIdx.x, higher = lower + 1;
+    volatile word* const two = reinterpret_cast<word*>(published) + threadIdx.x;
+    const two_counts before = look_back(two, tile);
+    const word so_far = two_counts{before.lower + totals[lower], before.higher + totals[higher]}.joined();
+    two[static_cast<word>(tile) * (num_digits / 2)] = so_far | static_cast<word>(of_all_so_far) << 32 | of_all_so_far;
+    targets[lower] += before.lower;
+    targets[higher] += before.higher;
+  }
+  __syncthreads();
+
+  const auto write_key = [&](unsigned i) {
     const word key = staged[i];
-    went_to[k] = targets[digit_of(key, pass)] + i;
-    keys_out[went_to[k]] = key;
-  }
-  if (!with_places) return;
-  __syncthreads();
-  unsigned* const staged_places = reinterpret_cast<unsigned*>(staged);
+    keys_out[targets[in_pass.of(key)] + i] = key;
+  };
+  if (valid == sort_tile) {
 #pragma unroll
-  for (unsigned k = 0; k < sort_items; ++k) {
-    const unsigned t = first + k * 32;
-    if (t < n) staged_places[rank_of(k)] = pass == 0 ? t : places_in[t];
+    for (unsigned k = 0; k < sort_items; ++k) write_key(threadIdx.x + k * sort_threads);
+  } else {
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < valid; i += sort_threads) write_key(i);
   }
-  __syncthreads();
-#pragma unroll
-  for (unsigned k = 0; k < sort_items; ++k) {
-    const unsigned i = threadIdx.x + k * sort_threads;
-    if (i >= valid) break;
-    places_out[went_to[k]] = staged_places[i];
-  }
+  if (!input.has_weights()) return;
+  const unsigned* const places_in = to_result ? batch_at->leaves : batch_at->places;
+  unsigned* const places_out = to_result ? batch_at->places : batch_at->leaves;
+  move_places(pass == 0 ? nullptr : places_in, places_out, staged, targets, ranks, in_pass, first, n, valid);
 }
 
 constexpr unsigned merge_tile = 1024;
@@ -272,35 +380,38 @@ extern "C" __global__ void __launch_bounds__(merge_tile)
   }
 }
 
-// How many keys of the runs [first, last) are below the bound. Several runs are searched at a time, step by step, so
-// that the memory is waited for once per step and not once per step and run.
-__device__ __forceinline__ unsigned count_below(const word* keys, word bound, unsigned first, unsigned last,
-                                                unsigned run, unsigned n) {
-  constexpr unsigned at_a_time = 8;
-  unsigned below = 0;
+// How many updates of the other runs of [first, last) come before one of the run `own`, which has this key. Of equal
+// keys, those of earlier runs come first; the delete bit does not count. Many runs are searched at a time, step by step
+// and with the same steps, so that the memory is waited for once per step. The last run of all is searched as if its
+// last key went on: that key is read in the place of those beyond.
+__device__ __forceinline__ unsigned count_before(const word* keys, word key, unsigned own, unsigned first,
+                                                 unsigned last, unsigned run, unsigned n) {
+  constexpr unsigned at_a_time = 10;
+  const word* const before_first = keys - 1;  // so that no place is counted down before it is read
+  unsigned before = 0;
 #pragma unroll 1
   for (; first < last; first += at_a_time) {
-    unsigned place[at_a_time], end[at_a_time];
+    unsigned place[at_a_time];
 #pragma unroll
-    for (unsigned i = 0; i < at_a_time; ++i) {
-      place[i] = (first + i) * run;
-      end[i] = first + i < last ? min(n, place[i] + run) : 0;
-      below -= place[i];
-    }
+    for (unsigned i = 0; i < at_a_time; ++i) place[i] = (first + i) * run;
 #pragma unroll 1
-    for (unsigned step = 1u << (31 - __clz(static_cast<int>(run))); step != 0; step >>= 1) {
-      word found[at_a_time];  // read whether or not they are of the run: a condition would keep reads apart
+    for (unsigned length = run; length != 0; length /= 2) {
+      const unsigned step = length - length / 2;
+      word found[at_a_time];
 #pragma unroll
-      for (unsigned i = 0; i < at_a_time; ++i) found[i] = keys[min(place[i] + step, n) - 1];
+      for (unsigned i = 0; i < at_a_time; ++i) found[i] = before_first[min(place[i] + step, n)] & ~delete_bit;
 #pragma unroll
       for (unsigned i = 0; i < at_a_time; ++i) {
-        if (place[i] + step <= end[i] && (found[i] & ~delete_bit) < bound) place[i] += step;
+        if (found[i] < key + (first + i < own)) place[i] += step;
       }
     }
 #pragma unroll
-    for (unsigned i = 0; i < at_a_time; ++i) below += place[i];
+    for (unsigned i = 0; i < at_a_time; ++i) {
+      const unsigned begin = (first + i) * run;
+      if (first + i < last && first + i != own) before += min(place[i], n) - begin;
+    }
   }
-  return below;
+  return before;
 }
 
 // Runs of `run` sorted updates, a multiple of merge_tile, become runs of `fan` times as many; `merges` follow. A thread
@@ -319,9 +430,7 @@ extern "C" __global__ void __launch_bounds__(sort_threads, 3)
       if (batch.space[2 * t + 1] != 0) atomicAdd(&batch.info->self_loops, batch.space[2 * t + 1]);
     }
     const word update = from.keys[t], key = update & ~delete_bit;
-    // Of equal keys, those of earlier runs come first; the delete bit does not count.
-    const unsigned before =
-        count_below(from.keys, key + 1, first, own, run, n) + count_below(from.keys, key, own + 1, last, run, n);
+    const unsigned before = count_before(from.keys, key, own, first, last, run, n);
     const unsigned place = first * run + (t - own * run) + before;
     to.keys[place] = update;
     if (how & input_weights) to.places[place] = from.places[t];

@@ -21,17 +21,16 @@ SOURCE = KernelSource(
 )
 
 # As in packed_sort.cu.
-_DIGIT_BITS, _PUBLISHED_AT, _DIGITS = 8, 8 * 256 + 16, 256
+_DIGIT_BITS, _PUBLISHED_AT, _DIGITS = 8, 16 * 256, 256
 SORT_THREADS, SORT_TILE, MERGE_TILE = 256, 4096, 1024
 
 MOST_UPDATES = (1 << 30) - 1  # what a tile can publish
 
-# Tiles that are merged at once: an update is looked up in eight of them at a time, and up to twice that is quicker than
-# another launch.
+# Tiles that are merged at once: an update is looked up in ten of them at a time, and once more is quicker than another
+# launch.
 MOST_AT_ONCE = 16
 # Tiles that are merged at all, in two steps of up to MOST_AT_ONCE. The lookups of an update grow with the root of the
-# number of tiles: counted in instructions, they take two thirds of what six passes and their launches do here, and as
-# much soon after.
+# number of tiles: counted in instructions, they take as long here as six passes and their launches do.
 MOST_TILES = MOST_AT_ONCE**2
 
 

@@ -13,23 +13,63 @@ struct alignas(16) merge_task {
   unsigned page, begin, end, bounds;
 };
 constexpr unsigned bounded_below = 1, bounded_above = 2;
+constexpr unsigned no_page = 0xffffffffu;  // of a task that has nothing to do
 
-// Pages come to one task each, and there is one more for so many updates.
-constexpr unsigned task_updates = 8192;
+// Pages come to one task each, and there is one more for so many updates, which is the most that a task has: they are
+// in shared memory with the page, in each of six blocks of a multiprocessor.
+constexpr unsigned task_updates = 768;
 
 // What the tasks before one have written, or one alone, with a mark above it.
 constexpr word of_task = 1ull << 62, of_all_so_far = 2ull << 62, published_entries = of_task - 1;
 
 // The entry of a rank, counted from the first of its page.
 struct filled_place {
+  static constexpr unsigned quota = filled_slots / page_leaves, longer = filled_slots % page_leaves;
   unsigned leaf, slot;
   __device__ __forceinline__ explicit filled_place(unsigned rank) {
-    constexpr unsigned quota = filled_slots / page_leaves, longer = filled_slots % page_leaves;
     constexpr unsigned turn = longer * (quota + 1);
     leaf = rank < turn ? rank / (quota + 1) : longer + (rank - turn) / quota;
     slot = rank < turn ? rank % (quota + 1) : (rank - turn) % quota;
   }
+  // The rank of the first entry of a leaf.
+  static __device__ __forceinline__ unsigned start_of(unsigned leaf) { return leaf * quota + min(leaf, longer); }
 };
+
+// As filled_place, in a page of so many entries.
+struct spread_place {
+  unsigned leaf, slot;
+  __device__ __forceinline__ spread_place(unsigned rank, unsigned entries) {
+    const unsigned quota = entries / page_leaves, longer = entries % page_leaves, turn = longer * (quota + 1);
+    leaf = rank < turn ? rank / (quota + 1) : longer + (rank - turn) / quota;
+    slot = rank - leaf * quota - min(leaf, longer);
+  }
+};
+
+// Some of a row are marked: 32 of them, and how many are marked before these.
+struct alignas(8) marked_row {
+  unsigned bits, before;
+};
+__device__ __forceinline__ void mark(marked_row* rows, unsigned place) {
+  atomicOr(&rows[place / 32].bits, 1u << place % 32);
+}
+// Counts the marks before each row, by the lanes of one warp.
+template <unsigned num_rows>
+__device__ __forceinline__ void count_marks(marked_row (&rows)[num_rows]) {
+  constexpr unsigned own_rows = (num_rows + 31) / 32;
+  const unsigned first = static_cast<unsigned>(lane_id()) * own_rows;
+  unsigned counts[own_rows], sum = 0;
+#pragma unroll
+  for (unsigned i = 0; i < own_rows; ++i) {
+    counts[i] = first + i < num_rows ? static_cast<unsigned>(__popc(rows[first + i].bits)) : 0u;
+    sum += counts[i];
+  }
+  unsigned before = warp_inclusive_scan(sum) - sum;
+#pragma unroll
+  for (unsigned i = 0; i < own_rows; ++i) {
+    if (first + i < num_rows) rows[first + i].before = before;
+    before += counts[i];
+  }
+}
 
 // The pages of so many entries, as packed_merge.py counts them, too: those that are filled alike and stay so, and how
 // many there are with what the last ones become.
@@ -43,26 +83,43 @@ struct merged_pages {
     rest = entries - filled * filled_slots;
     num_pages = filled + (rest <= upper_slots(page_level) ? 1 : 2);
   }
+  // The entries of a page behind the filled ones.
+  __device__ __forceinline__ unsigned rest_of(word page) const {
+    return even_spread(rest, num_pages - filled).count_of(page);
+  }
 };
 
-// Sets the rows that begin in a leaf, which has the keys [separator, end): the lanes of a warp, a leaf each, together
-// where a leaf has many rows, as it does where vertices have no edges. All lanes take part; `there` says which have
-// one.
-__device__ __forceinline__ void index_leaves(const packed_store& store, unsigned leaf, word separator, word end,
-                                             bool there) {
-  constexpr word few = 8;
-  const word rows = store.num_rows + 1;
-  const bool any = there && separator != no_key;
-  const word begin = any ? min(rows, (separator + 0xffffffffull) >> 32) : 0;
-  const word stop = !any ? 0 : end == no_key ? rows : min(rows, (end + 0xffffffffull) >> 32);
-  const bool has_many = stop > begin + few;
+// The first row that begins at a key or behind it, of so many with the one behind the last.
+__device__ __forceinline__ unsigned first_row_of(unsigned rows, word key) {
+  return key == no_key ? rows : static_cast<unsigned>(min(static_cast<word>(rows), (key + 0xffffffffull) >> 32));
+}
+
+// The leaves of a lane, four from `leaf` on, the first row that begins in each of them or behind it, and the first one
+// behind all of them.
+struct four_leaves {
+  unsigned leaf;
+  unsigned rows[4], end;
+  __device__ __forceinline__ unsigned leaf_of(unsigned row) const {
+    return leaf + (row >= rows[1]) + (row >= rows[2]) + (row >= rows[3]);
+  }
+};
+// Sets the rows that begin in the leaves of all lanes of a warp: together where one has many of them, as it does where
+// vertices have no edges.
+__device__ __forceinline__ void index_leaves(const packed_store& store, const four_leaves& own) {
+  constexpr unsigned few = 16;
+  unsigned* const leaves = store.row_leaves;
+  const bool has_many = own.end > own.rows[0] + few;
   if (!has_many) {
-    for (word row = begin; row < stop; ++row) store.row_leaves[row] = leaf;
+#pragma unroll 1
+    for (unsigned row = own.rows[0]; row < own.end; ++row) leaves[row] = own.leaf_of(row);
   }
   for (unsigned left = __ballot_sync(full_mask, has_many); left != 0; left &= left - 1) {
     const int source = __ffs(static_cast<int>(left)) - 1;
-    const word first = __shfl_sync(full_mask, begin, source), last = __shfl_sync(full_mask, stop, source);
-    const unsigned own = __shfl_sync(full_mask, leaf, source);
-    for (word row = first + static_cast<word>(lane_id()); row < last; row += 32) store.row_leaves[row] = own;
+    four_leaves its{__shfl_sync(full_mask, own.leaf, source), {}, __shfl_sync(full_mask, own.end, source)};
+#pragma unroll
+    for (unsigned i = 0; i < 4; ++i) its.rows[i] = __shfl_sync(full_mask, own.rows[i], source);
+    for (unsigned row = its.rows[0] + static_cast<unsigned>(lane_id()); row < its.end; row += 32) {
+      leaves[row] = its.leaf_of(row);
+    }
   }
 }
