@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,10 +12,17 @@ from hypothesis import strategies as st
 import graphlode as gl
 from graphlode.analytics.pagerank import _likely_iterations
 from graphlode.cpu.analytics.pagerank import prefers_tiles
+from graphlode.cpu.device import CpuDevice
 from graphlode.cuda.analytics.pagerank_tiles import cut_segments
 from graphlode.errors import InputError, UnsupportedError
-from graphlode.generate import complete, kronecker, rmat, star
+from graphlode.generate import complete, kronecker, rmat, star, web
+from graphlode.graph.views import Tiled
 from strategies import EdgeList, edge_lists
+
+
+def tiled_views(graph: gl.Graph) -> list[dict[str, Any]]:
+    """The tiled views that the graph holds."""
+    return [held.result() for (_, view), held in graph.held.items() if isinstance(view, Tiled)]
 
 
 @settings(max_examples=12)
@@ -55,6 +64,43 @@ def test_several_rows_and_columns_of_tiles_have_the_values_of_rows(directed: boo
     np.testing.assert_allclose(tiles, rows, rtol=1e-11)
 
 
+@pytest.mark.parametrize(("threads", "row_bits"), [(1, 16), (2, 16), (4, 16), (5, 15), (16, 14)])
+def test_tiles_have_a_row_for_every_thread_and_the_values_of_rows(threads: int, row_bits: int) -> None:
+    graph = web(18, 8, seed=3)
+    with gl.configure(threads=threads):
+        rows, tiles = (
+            gl.pagerank(graph, tol=0, max_iter=8, layout=layout, devices="cpu").values for layout in ("rows", "tiles")
+        )
+    np.testing.assert_allclose(tiles, rows, rtol=1e-11)
+    (view,) = tiled_views(graph)
+    assert view["row_bits"] == row_bits and -(-view["num_rows"] >> row_bits) >= threads
+
+
+def test_tiles_built_for_many_threads_serve_few_and_the_other_way_round() -> None:
+    graphs = [rmat(17, 8, seed=4, directed=True) for _ in range(2)]
+    answers = []
+    for graph, numbers in zip(graphs, [(16, 2), (2, 16)], strict=True):
+        for threads in numbers:
+            with gl.configure(threads=threads):
+                answers.append(gl.pagerank(graph, tol=0, max_iter=5, layout="tiles", devices="cpu").values)
+        assert len(tiled_views(graph)) == 1
+    assert answers[0].tobytes() == answers[1].tobytes() and answers[2].tobytes() == answers[3].tobytes()
+    np.testing.assert_allclose(answers[0], answers[2], rtol=1e-12)
+    assert [tiled_views(graph)[0]["row_bits"] for graph in graphs] == [12, 16]
+
+
+def test_short_rows_of_several_segments_have_the_values_of_rows() -> None:
+    graph = rmat(18, 24, seed=6, directed=True)  # a quarter of the edges lead to a sixteenth of the vertices
+    with gl.configure(threads=16):
+        rows, tiles = (
+            gl.pagerank(graph, tol=0, max_iter=3, layout=layout, devices="cpu").values for layout in ("rows", "tiles")
+        )
+    np.testing.assert_allclose(tiles, rows, rtol=1e-11)
+    (view,) = tiled_views(graph)
+    in_rows = np.diff(view["tile_offsets"][:: -(-view["num_rows"] >> 16)])
+    assert in_rows.max() > 3 * (16 << view["row_bits"])
+
+
 def test_tiles_in_emulated_blocks_have_the_values_of_rows() -> None:
     graph = rmat(14, 4, seed=2, directed=True)
     rows, tiles = (
@@ -75,9 +121,20 @@ def test_values_on_tiles_are_the_same_to_the_last_bit_on_any_number_of_threads(t
 
 def test_tiles_are_chosen_for_many_vertices_and_iterations() -> None:
     large, small = ({"num_vertices": n, "num_entries": 16 * n} for n in (1 << 20, 1 << 15))
-    assert prefers_tiles(large, 10) and not prefers_tiles(large, 2) and not prefers_tiles(small, 100)
     sparse = {"num_vertices": 1 << 30, "num_entries": 1 << 20}
-    assert not prefers_tiles(sparse, 100)
+    cpu = CpuDevice()
+    with gl.configure(threads=2):
+        assert prefers_tiles(cpu, large, 10) and not prefers_tiles(cpu, large, 2) and not prefers_tiles(cpu, small, 100)
+        assert not prefers_tiles(cpu, sparse, 100)
+
+
+def test_tiles_are_not_chosen_where_threads_would_wait_for_rows_of_tiles() -> None:
+    shape = {"num_vertices": 1 << 18, "num_entries": 1 << 22}
+    chosen = {}
+    for threads in (1, 2, 16, 64, 65):
+        with gl.configure(threads=threads):
+            chosen[threads] = prefers_tiles(CpuDevice(), shape, 20)
+    assert chosen == {1: True, 2: True, 16: True, 64: True, 65: False}
 
 
 def test_the_number_of_iterations_is_guessed_from_the_tolerance() -> None:
@@ -90,8 +147,9 @@ def test_the_number_of_iterations_is_guessed_from_the_tolerance() -> None:
 
 def test_auto_uses_tiles_where_they_pay_and_tells() -> None:
     graph = rmat(18, 4, seed=1, directed=True)
-    assert gl.pagerank(graph, tol=1e-14, devices="cpu").provenance.method == "power iteration on tiles"
-    assert gl.pagerank(star(9), tol=1e-14, devices="cpu").provenance.method == "power iteration"
+    with gl.configure(threads=2):
+        assert gl.pagerank(graph, tol=1e-14, devices="cpu").provenance.method == "power iteration on tiles"
+        assert gl.pagerank(star(9), tol=1e-14, devices="cpu").provenance.method == "power iteration"
 
 
 def test_a_store_is_ranked_on_tiles_as_well() -> None:
