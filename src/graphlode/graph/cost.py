@@ -15,17 +15,19 @@ Batches that are small beside the store need no model: whatever the device, writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import copy
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from math import exp
-from operator import mul
+from math import exp, sqrt
+from operator import add, mul
 from threading import Lock
 from time import perf_counter
 
 import numpy as np
 
 from graphlode.packed import FILL, LEAF_SLOTS, Path
-from graphlode.types import FloatArray
+
+Matrix = Sequence[Sequence[float]]
 
 CHOICES: tuple[Path, ...] = ("in place", "merge", "rebuild")
 
@@ -35,10 +37,12 @@ _DECAY = 0.9
 _ANCHOR = 0.01  # what calibration counts for beside recent batches: directions that they do not explore stay known
 _SHORTEST = 1e-7
 # So many observations are followed at once, later ones every so often or when they surprise by such a factor: solving
-# takes longer than a small batch.
+# takes as long as a small batch.
 _EAGER = 8
 _LATER = 64
 _SURPRISE = 3.0
+_SINGULAR = 1e-9  # what is left of a feature beside others, if it says nothing that these do not
+_SUBSETS = {n: [c for size in range(n, 0, -1) for c in combinations(range(n), size)] for n in (1, 2, 3)}
 _WORTH_A_TRY = 2.5  # times what the best path is expected to take
 _FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many after each try
 
@@ -50,7 +54,7 @@ class DecayingFit:
         self._decay = decay
         self._squares = [[0.0] * num_features for _ in range(num_features)]  # plain numbers: there are few
         self._products = [0.0] * num_features
-        self._anchor: tuple[FloatArray, FloatArray] = (np.zeros((num_features, num_features)), np.zeros(num_features))
+        self._anchor = copy.deepcopy((self._squares, self._products))
         self._found: tuple[float, ...] | None = None
         self.observations = 0
 
@@ -72,7 +76,7 @@ class DecayingFit:
 
     def anchor(self) -> None:
         """Never forget altogether what has been observed so far."""
-        self._anchor = (_ANCHOR * np.array(self._squares), _ANCHOR * np.array(self._products))
+        self._anchor = ([[_ANCHOR * x for x in row] for row in self._squares], [_ANCHOR * x for x in self._products])
 
     def predict(self, features: tuple[float, ...]) -> float:
         return float(sum(map(mul, self.coefficients(), features)))
@@ -80,30 +84,53 @@ class DecayingFit:
     def coefficients(self) -> tuple[float, ...]:
         """The best ones that are not negative; where several are as good, none stands out."""
         if self._found is None:
-            squares, products = self._anchor[0] + self._squares, self._anchor[1] + self._products
-            self._found = tuple(_non_negative(squares, products).tolist())
+            squares = [list(map(add, kept, row)) for kept, row in zip(self._anchor[0], self._squares, strict=True)]
+            self._found = tuple(_non_negative(squares, list(map(add, self._anchor[1], self._products))))
         return self._found
 
 
-def _non_negative(squares: FloatArray, products: FloatArray) -> FloatArray:
+def _non_negative(squares: Matrix, products: Sequence[float]) -> list[float]:
     """The minimum over all subsets of the features; they are two or three."""
-    scale = np.sqrt(np.maximum(np.diag(squares), 1e-300))
-    matrix, right = squares / np.outer(scale, scale), products / scale
-    best, lowest = np.zeros(scale.size), 0.0
-    for size in range(scale.size, 0, -1):
-        for chosen in combinations(range(scale.size), size):
-            rows = np.ix_(chosen, chosen)
-            found = np.linalg.lstsq(matrix[rows], right[list(chosen)], rcond=1e-10)[0]
-            if (found < 0).any():
-                continue
-            value = float(found @ matrix[rows] @ found - 2 * found @ right[list(chosen)])
-            if value < lowest - 1e-9 * abs(lowest):
-                lowest = value
-                best = np.zeros(scale.size)
-                best[list(chosen)] = found
-        if lowest < 0 and size == scale.size:
+    count = len(products)
+    scale = [sqrt(max(squares[i][i], 1e-300)) for i in range(count)]
+    matrix = [[squares[i][j] / (scale[i] * scale[j]) for j in range(count)] for i in range(count)]
+    right = [products[i] / scale[i] for i in range(count)]
+    best, lowest = [0.0] * count, 0.0
+    for chosen in _SUBSETS[count]:
+        found = _solution(matrix, right, chosen)
+        if min(found) < 0:
+            continue
+        value = sum(
+            x * (sum(y * matrix[i][j] for y, j in zip(found, chosen, strict=True)) - 2 * right[i])
+            for x, i in zip(found, chosen, strict=True)
+        )
+        if value < lowest - 1e-9 * abs(lowest):
+            lowest = value
+            best = [0.0] * count
+            for x, i in zip(found, chosen, strict=True):
+                best[i] = x
+        if lowest < 0 and len(chosen) == count:
             break  # the minimum without the condition fulfils it
-    return best / scale
+    return [x / unit for x, unit in zip(best, scale, strict=True)]
+
+
+def _solution(matrix: Matrix, right: Sequence[float], chosen: tuple[int, ...]) -> list[float]:
+    """Of the equations of these features, by elimination; by least squares, which takes far longer, where that fails."""
+    rows = [[*(matrix[i][j] for j in chosen), right[i]] for i in chosen]
+    for i, row in enumerate(rows):
+        if row[i] < _SINGULAR:
+            square = np.array([[matrix[i][j] for j in chosen] for i in chosen])
+            least: list[float] = np.linalg.lstsq(square, np.array([right[i] for i in chosen]), rcond=1e-10)[0].tolist()
+            return least
+        for other in rows[i + 1 :]:
+            factor = other[i] / row[i]
+            for j in range(i, len(row)):
+                other[j] -= factor * row[j]
+    found = [0.0] * len(chosen)
+    for i in range(len(chosen) - 1, -1, -1):
+        behind = sum(rows[i][j] * found[j] for j in range(i + 1, len(chosen)))
+        found[i] = (rows[i][-1] - behind) / rows[i][i]
+    return found
 
 
 def entries_rewritten(path: Path, updates: int, entries: int) -> float:

@@ -35,6 +35,7 @@ SOURCE = KernelSource(
 SORTED, LEAVES, WINDOWS = 0, 1, 2
 
 _WARPS = 8  # of a block that writes
+_MOST_REMEMBERED = 64  # sizes of batches and shards for which all numbers are known
 _NARROW_LEAVES = 8
 _SMALL = -1  # in the place of a number of passes: sorted by the block that plans
 
@@ -89,8 +90,7 @@ class Launches:
         self._weighted = state.pool.weighted
         self._sequences: dict[tuple[int, int, bool], LaunchSequence] = {}
         self._anything = device.empty(1, np.uint64)  # stands for arrays that a call gives
-        self._numbers: tuple[int, ...] = ()
-        self._numbers_of = (0, 0)
+        self._numbers: dict[tuple[int, int], tuple[int, ...]] = {}
         self._writing = prepare_sequence(device, self._write_steps(at_once=False))  # a commit must not need memory
 
     def run(
@@ -163,10 +163,13 @@ class Launches:
 
     def _values(self, state: State, buffers: Buffers, given: Given) -> tuple[Any, ...]:
         of = count, _ = given.count, state.directory.pages.size
-        if self._numbers_of != of:
-            self._numbers_of, self._numbers = of, self._count_numbers(*of)
+        numbers = self._numbers.get(of)
+        if numbers is None:
+            if len(self._numbers) == _MOST_REMEMBERED:
+                self._numbers.clear()
+            numbers = self._numbers[of] = self._count_numbers(*of)
         arrays = state.described(), buffers.described, given.tails, given.heads, given.deletes, given.weights
-        return arrays + (given.how, count, state.epoch, given.neighbor_bits) + self._numbers
+        return arrays + (given.how, count, state.epoch, given.neighbor_bits) + numbers
 
     def _count_numbers(self, count: int, pages: int) -> tuple[int, ...]:
         def blocks(items: int, per_block: int, most: int) -> int:

@@ -49,6 +49,12 @@ def address(array: Any) -> int:
     return pointer
 
 
+def _rounded(segments: int) -> int:
+    """A few more, so that memory which is given back fits the next time: shards that grow ask for ever more."""
+    step = max(1, 1 << max(0, segments.bit_length() - 5))
+    return -(-segments // step) * step
+
+
 class Pool:
     """Pages of one shard. Only the device's worker uses it, except for `dropped`, which takes from any thread."""
 
@@ -115,9 +121,9 @@ class Pool:
             return self.take(count)
         first, all_segments = -(-surely // SEGMENT_PAGES), -(-count // SEGMENT_PAGES)
         rest = all_segments - first
-        ends = [rest * piece // _PIECES for piece in range(_PIECES + 1)]
-        sizes = [first, *(end - begin for begin, end in pairwise(ends))]
-        self._grow([size for size in sizes if size])
+        pieces = min(_PIECES, -(-rest // max(1, int(_SPARE * first))))  # smaller ones than what may be spare
+        ends = [rest * piece // pieces for piece in range(pieces + 1)] if pieces else []
+        self._grow([_rounded(size) for size in (first, *(end - begin for begin, end in pairwise(ends))) if size])
         return self._taken(count)
 
     def _taken(self, count: int) -> AnyArray:
