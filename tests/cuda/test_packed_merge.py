@@ -69,6 +69,14 @@ def test_rows_without_entries_are_indexed(bench: Bench) -> None:
     assert pair.statistics["pages"] > 2
 
 
+def test_very_many_rows_without_entries_are_indexed_by_whole_blocks(bench: Bench) -> None:
+    num_rows = 1_400_000  # more leaves than a block can leave to all of its threads
+    pair = Pair(bench, num_rows)
+    pair.apply(keys_of(np.arange(0, num_rows, 100), np.zeros(num_rows // 100)), path="merge")
+    assert pair.statistics["pages"] > 3
+    pair.apply(keys_of(np.array([num_rows // 2]), np.array([7])), path="merge")
+
+
 def test_a_merge_without_memory_is_done_in_place(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     rng, pair = np.random.default_rng(31), Pair(bench, 300)
     pair.apply(keys_of(rng.integers(0, 300, 30_000), rng.integers(0, 300, 30_000)), path="merge")

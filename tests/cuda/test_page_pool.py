@@ -68,7 +68,7 @@ class Model:
 def test_pages_are_counted_as_a_dictionary_counts_them(data: st.DataObject) -> None:
     pool, model, versions = _driver.PagePool(SEGMENT), Model(), []
     for turn in range(data.draw(st.integers(1, 12))):
-        action = data.draw(st.sampled_from(["add", "take", "release", "hold", "drop", "forget"]))
+        action = data.draw(st.sampled_from(["add", "take", "release", "hold", "keep", "drop", "forget"]))
         if action == "add":
             sizes = data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
             addresses = [1 + 10_000 * (10 * turn + i) for i in range(len(sizes))]
@@ -97,6 +97,14 @@ def test_pages_are_counted_as_a_dictionary_counts_them(data: st.DataObject) -> N
             pool.release(pages(*gone))
             for page in gone:
                 model.held[page] -= 1
+        elif action == "keep" and all(count < 2 for count in model.held.values()):
+            taken = [page for page, count in model.held.items() if count]
+            kept = data.draw(st.lists(st.sampled_from(taken), unique=True)) if taken else []
+            most_free = data.draw(st.integers(0, 40))
+            model.held = dict.fromkeys(kept, 1)
+            versions = [kept]
+            dropped = model.drop_unused() if len(model.free) > most_free else []
+            assert pool.keep_only(pages(*kept), most_free) == sorted(dropped)
         elif action == "drop":
             assert pool.drop_unused() == sorted(model.drop_unused())
         elif action == "forget":

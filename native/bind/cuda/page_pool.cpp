@@ -27,12 +27,9 @@ numpy_array<T> copied(std::span<const T> from) {
   return to_numpy(std::move(copy));
 }
 
-const in<std::uint32_t>& known(const page_pool& pool, const in<std::uint32_t>& pages) {
-  std::uint32_t highest = 0;
-  for (std::size_t i = 0; i < pages.size(); ++i) highest = std::max(highest, pages.data()[i]);
-  if (pages.size() != 0 && std::int64_t{highest} >= pool.num_pages())
-    throw nb::value_error("a page is not in the pool");
-  return pages;
+std::span<const std::uint32_t> known(const page_pool& pool, const in<std::uint32_t>& pages) {
+  if (!pool.knows(as_span(pages))) throw nb::value_error("a page is not in the pool");
+  return as_span(pages);
 }
 
 nb::tuple add(page_pool& pool, const std::vector<std::uint64_t>& addresses, const std::vector<std::int64_t>& segments,
@@ -56,14 +53,20 @@ void bind_page_pool(nb::module_& m) {
       .def("add", &add, "addresses"_a, "segments"_a, "segment_bytes"_a)
       .def("segments_with", &page_pool::segments_with, "more"_a)
       .def("drop_unused", &page_pool::drop_unused)
+      .def(
+          "keep_only",
+          [](page_pool& pool, const in<std::uint32_t>& pages, std::int64_t most_free) {
+            return pool.keep_only(known(pool, pages), most_free);
+          },
+          nb::arg("pages").noconvert(), "most_free"_a)
       .def("forget_tail", &page_pool::forget_tail)
       .def_prop_ro("segments_with_tail_forgotten", &page_pool::segments_with_tail_forgotten)
       .def("take", &take, nb::arg("into").noconvert())
       .def(
-          "hold", [](page_pool& pool, const in<std::uint32_t>& pages) { pool.hold(as_span(known(pool, pages))); },
+          "hold", [](page_pool& pool, const in<std::uint32_t>& pages) { pool.hold(known(pool, pages)); },
           nb::arg("pages").noconvert())
       .def(
-          "release", [](page_pool& pool, const in<std::uint32_t>& pages) { pool.release(as_span(known(pool, pages))); },
+          "release", [](page_pool& pool, const in<std::uint32_t>& pages) { pool.release(known(pool, pages)); },
           nb::arg("pages").noconvert())
       .def_prop_ro("num_free", &page_pool::num_free)
       .def_prop_ro("num_used", &page_pool::num_used)

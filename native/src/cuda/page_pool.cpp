@@ -29,6 +29,7 @@ page_pool::added page_pool::add(std::span<const std::uint64_t> addresses, std::s
   const auto pages = static_cast<std::size_t>(all * segment_pages_);
   addresses_.reserve(capacity);
   pieces_.reserve(capacity);
+  taken_.reserve(capacity);
   references_.reserve(pages);
   free_.reserve(pages);
 
@@ -57,16 +58,15 @@ page_pool::added page_pool::add(std::span<const std::uint64_t> addresses, std::s
   return result;
 }
 
-std::vector<std::int64_t> page_pool::drop_unused() {
+template <class IsUsed>
+std::vector<std::int64_t> page_pool::drop_pieces(IsUsed is_used) {
   std::vector<std::int64_t> all, used;
   for (std::size_t segment = 0; segment < pieces_.size(); ++segment) {
     if (pieces_[segment] == no_piece) continue;
     const bool seen = !all.empty() && all.back() == pieces_[segment];
     if (!seen) all.push_back(pieces_[segment]);
     if (seen && !used.empty() && used.back() == pieces_[segment]) continue;
-    const auto first = references_.begin() + (static_cast<std::ptrdiff_t>(segment) << segment_bits_);
-    if (std::any_of(first, first + segment_pages_, [](std::int32_t held) { return held > 0; }))
-      used.push_back(pieces_[segment]);
+    if (is_used(segment)) used.push_back(pieces_[segment]);
   }
   for (auto* pieces : {&all, &used}) {
     std::sort(pieces->begin(), pieces->end());
@@ -80,7 +80,48 @@ std::vector<std::int64_t> page_pool::drop_unused() {
     addresses_[segment] = 0;
     pieces_[segment] = no_piece;
   }
-  std::erase_if(free_, [&](std::uint32_t page) { return addresses_[page >> segment_bits_] == 0; });
+  return dropped;
+}
+
+std::vector<std::int64_t> page_pool::drop_unused() {
+  const auto dropped = drop_pieces([&](std::size_t segment) {
+    const auto first = references_.begin() + (static_cast<std::ptrdiff_t>(segment) << segment_bits_);
+    return std::any_of(first, first + segment_pages_, [](std::int32_t held) { return held > 0; });
+  });
+  if (!dropped.empty())
+    std::erase_if(free_, [&](std::uint32_t page) { return addresses_[page >> segment_bits_] == 0; });
+  return dropped;
+}
+
+std::vector<std::int64_t> page_pool::keep_only(std::span<const std::uint32_t> pages, std::int64_t most_free) {
+  std::fill(references_.begin(), references_.end(), 0);
+  taken_.assign(addresses_.size(), 0);
+  // Nearly all of them follow each other, as they were taken.
+  for (std::size_t begin = 0; begin < pages.size();) {
+    std::size_t end = begin + 1;
+    while (end < pages.size() && pages[end] == pages[end - 1] + 1) ++end;
+    const std::size_t first = pages[begin], last = first + (end - begin);
+    std::fill(references_.data() + first, references_.data() + last, 1);
+    for (std::size_t at = first; at < last;) {
+      const std::size_t segment = at >> segment_bits_, next = std::min(last, (segment + 1) << segment_bits_);
+      taken_[segment] += static_cast<std::int64_t>(next - at);
+      at = next;
+    }
+    begin = end;
+  }
+  num_used_ = static_cast<std::int64_t>(pages.size());
+  const auto with_memory =
+      addresses_.size() - static_cast<std::size_t>(std::count(addresses_.begin(), addresses_.end(), 0));
+  std::vector<std::int64_t> dropped;
+  if (static_cast<std::int64_t>(with_memory) * segment_pages_ - num_used_ > most_free)
+    dropped = drop_pieces([&](std::size_t segment) { return taken_[segment] != 0; });
+  free_.clear();
+  for (std::size_t segment = addresses_.size(); segment-- > 0;) {
+    if (addresses_[segment] == 0 || taken_[segment] == segment_pages_) continue;
+    const auto first = static_cast<std::uint32_t>(segment << segment_bits_);
+    for (auto page = first + static_cast<std::uint32_t>(segment_pages_); page-- > first;)
+      if (references_[page] == 0) free_.push_back(page);
+  }
   return dropped;
 }
 
@@ -94,6 +135,12 @@ void page_pool::forget_tail() noexcept {
   addresses_.resize(segments);
   pieces_.resize(segments);
   references_.resize(segments * static_cast<std::size_t>(segment_pages_));
+}
+
+bool page_pool::knows(std::span<const std::uint32_t> pages) const noexcept {
+  std::uint32_t highest = 0;
+  for (const auto page : pages) highest = std::max(highest, page);
+  return pages.empty() || highest < references_.size();
 }
 
 void page_pool::take(std::span<std::uint32_t> into) noexcept {

@@ -25,7 +25,6 @@ from graphlode.cuda.graph.packed_launch import LEAVES, SORTED, SOURCE, WINDOWS, 
 from graphlode.cuda.graph.packed_merge import (
     MergeRoom,
     finish_merge,
-    first_pages,
     merge,
     pages_of_merge,
     room_for_merge,
@@ -324,7 +323,7 @@ def commit(device: KernelDevice, plan: Plan) -> Change:
         device.synchronize()
     if plan.room is not None:
         num_fresh = pages_of_merge(state.num_entries + info["inserted"] - info["deleted"])
-        state.replace_pages(first_pages(state, plan.room, num_fresh), state.pages)
+        state.replace_all_pages(plan.room.directory, num_fresh)
     state.num_entries += info["inserted"] - info["deleted"]
     state.end_plan()
     return Change(

@@ -341,7 +341,7 @@ struct alignas(16) two_words {
   word of[2];
 };
 __device__ __forceinline__ void finish_page(const packed_store& store, const unsigned* new_pages,
-                                            const merged_pages& merged, word position) {
+                                            const merged_pages& merged, word position, waiting_leaves& waiting) {
   const unsigned lane = static_cast<unsigned>(lane_id()), page = new_pages[position];
   const bool is_last = position + 1 == merged.num_pages;
   const unsigned next_page = is_last ? page : new_pages[position + 1];
@@ -370,7 +370,8 @@ __device__ __forceinline__ void finish_page(const packed_store& store, const uns
   index_leaves(store,
                {leaf,
                 {row, first_row_of(rows, low.of[1]), first_row_of(rows, high.of[0]), first_row_of(rows, high.of[1])},
-                lane < 31 ? next_row : first_row_of(rows, end)});
+                lane < 31 ? next_row : first_row_of(rows, end)},
+               waiting);
 }
 
 // Makes a version of what was merged: a warp per page, and the first block for the last ones. `store_at` is the new
@@ -385,16 +386,21 @@ extern "C" __global__ void __launch_bounds__(finish_threads)
   if (tell && grid_thread_id() == 0) *batch.told = info;
   if (info.bad_row || (info.inserted | info.deleted | info.changed) == 0) return;
   const merged_pages merged(known ? entries : entries + info.inserted - info.deleted);
+  __shared__ waiting_leaves waiting;
+  if (threadIdx.x == 0) waiting.count = 0;
+  __syncthreads();
   if (blockIdx.x == 0) {
     spread_rest(store, new_pages, merged);
     const word position = merged.filled + static_cast<word>(warp_id());
-    if (position < merged.num_pages) finish_page(store, new_pages, merged, position);
+    if (position < merged.num_pages) finish_page(store, new_pages, merged, position, waiting);
     if (threadIdx.x == 0) store_at->num_pages = merged.num_pages;
   } else {
     const word warps = static_cast<word>(grid_warps()) - finish_warps;
     for (word position = static_cast<word>(grid_warp_id()) - finish_warps; position < merged.filled;
          position += warps) {
-      finish_page(store, new_pages, merged, position);
+      finish_page(store, new_pages, merged, position, waiting);
     }
   }
+  __syncthreads();
+  waiting.index(store);
 }

@@ -99,13 +99,6 @@ def finish_merge(device: KernelDevice, state: State, buffers: Buffers, given: Gi
     _run(device, state, buffers, given, room, writes=False, finishes=True, tells=False)
 
 
-def first_pages(state: State, room: MergeRoom, count: int) -> Directory:
-    """The directory, when it is known how many pages it has; the device knows it already."""
-    state.give_back_reserved(count)
-    room.directory.pages = room.directory.pages[:count]
-    return room.directory
-
-
 class _Value(IntEnum):
     """What differs between merges, in the order in which a call gives it."""
 

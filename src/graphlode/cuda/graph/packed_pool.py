@@ -66,6 +66,7 @@ class Pool:
         self._counted = _driver.PagePool(SEGMENT_PAGES)
         self._memory: dict[int, Any] = {}  # by the number of a piece
         self._held_is_stale = False
+        self._versions = 0  # immutable ones, of which nobody has said that they are gone
         self._times_too_wide = 0
         self.segments: Any = device.zeros(_LEAST_TABLE, np.uint64)  # where each begins; has room for more
         self.arrays: dict[str, Any] = {name: device.zeros(0, dtype) for name, dtype in (_PER_LEAF | _PER_PAGE).items()}
@@ -134,6 +135,7 @@ class Pool:
     def hold(self, pages: AnyArray) -> None:
         """One more version holds these pages."""
         self._counted.hold(pages)
+        self._versions += 1
         self._held_is_stale = True
 
     def release(self, pages: AnyArray) -> None:
@@ -148,10 +150,22 @@ class Pool:
         """Take back the pages of versions that are gone, and tell the device which pages others still hold."""
         while self.dropped:
             self.release(self.dropped.popleft())
+            self._versions -= 1
             self._held_is_stale = True
         if self._held_is_stale:
             self._device.update(self.arrays["held"], 0, (self.references > 1).astype(np.uint8))
             self._held_is_stale = False
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether there is one version only."""
+        return not self._versions
+
+    def keep_only(self, pages: AnyArray) -> None:
+        """The only version has these pages from now on; as `release` of all others, and `trim`."""
+        for piece in self._counted.keep_only(pages, int(SEGMENT_PAGES + _SPARE * pages.size)):
+            del self._memory[piece]
+        self._forget_tail()
 
     def trim(self) -> None:
         """Give memory back in which no page is used, if there is much of it."""

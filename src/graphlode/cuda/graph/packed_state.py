@@ -194,12 +194,25 @@ class State:
         return not disturbed and self.epoch < _LAST_EPOCH
 
     def replace_pages(self, directory: Directory, replaced: AnyArray) -> None:
+        self._take_over(directory)
+        self.pool.release(replaced)
+        self.pool.trim()
+
+    def replace_all_pages(self, directory: Directory, count: int) -> None:
+        """By so many of the pages that were reserved, which the directory has."""
+        replaced, directory.pages = self.pages, directory.pages[:count]
+        if self.pool.is_alone:
+            self._take_over(directory)
+            self.pool.keep_only(directory.pages)
+        else:
+            self.give_back_reserved(count)
+            self.replace_pages(directory, replaced)
+
+    def _take_over(self, directory: Directory) -> None:
         self.spare = None if self.directory.shared else self.directory
         self.directory = directory
         self._held[0] = directory.pages
         self._describe_with(directory.described)
-        self.pool.release(replaced)
-        self.pool.trim()
 
     def fork(self) -> State:
         self.pool.collect()

@@ -103,13 +103,37 @@ struct four_leaves {
     return leaf + (row >= rows[1]) + (row >= rows[2]) + (row >= rows[3]);
   }
 };
-// Sets the rows that begin in the leaves of all lanes of a warp: together where one has many of them, as it does where
-// vertices have no edges.
-__device__ __forceinline__ void index_leaves(const packed_store& store, const four_leaves& own) {
+
+// Leaves with very many rows, as there are where vertices without edges come in a row: their warp leaves them to the
+// whole block, in shared memory, if there is room.
+struct waiting_leaves {
+  static constexpr unsigned most = 64, many_rows = 1024;
+  unsigned count;
+  four_leaves leaves[most];
+
+  __device__ __forceinline__ bool take(const four_leaves& own) {
+    const unsigned place = own.end > own.rows[0] + many_rows ? atomicAdd(&count, 1u) : most;
+    if (place < most) leaves[place] = own;
+    return place < most;
+  }
+  // By all threads of the block, when all warps have handed in theirs.
+  __device__ __forceinline__ void index(const packed_store& store) const {
+    for (unsigned i = 0; i < min(count, most); ++i) {
+      const four_leaves& its = leaves[i];
+      for (unsigned row = its.rows[0] + threadIdx.x; row < its.end; row += blockDim.x) {
+        store.row_leaves[row] = its.leaf_of(row);
+      }
+    }
+  }
+};
+
+// Sets the rows that begin in the leaves of all lanes of a warp: together where one has many of them.
+__device__ __forceinline__ void index_leaves(const packed_store& store, const four_leaves& own,
+                                             waiting_leaves& waiting) {
   constexpr unsigned few = 16;
   unsigned* const leaves = store.row_leaves;
-  const bool has_many = own.end > own.rows[0] + few;
-  if (!has_many) {
+  const bool waits = waiting.take(own), has_many = !waits && own.end > own.rows[0] + few;
+  if (!has_many && !waits) {
 #pragma unroll 1
     for (unsigned row = own.rows[0]; row < own.end; ++row) leaves[row] = own.leaf_of(row);
   }
