@@ -313,13 +313,12 @@ def commit(device: KernelDevice, plan: Plan) -> Change:
     if not plan.written:
         if plan.room is not None:
             finish_merge(device, state, plan.buffers, plan.given, plan.room)
-        elif plan.path != "merge":
-            if info["num_leaves"]:
-                launches(device, state).write(state, plan.buffers, plan.given)
-            if plan.pages is not None:
-                num_fresh = plan.pages.num_fresh
-                replaced = write_pages(device, state, plan.buffers, plan.given.count, plan.pages)
-                state.replace_pages(plan.pages.directory, replaced)
+        elif plan.pages is not None:
+            num_fresh = plan.pages.num_fresh
+            replaced = write_pages(device, state, plan.buffers, plan.given.count, plan.pages)
+            state.replace_pages(plan.pages.directory, replaced)
+        elif plan.path != "merge" and info["num_leaves"]:
+            launches(device, state).write(state, plan.buffers, plan.given)
         device.synchronize()
     if plan.room is not None:
         num_fresh = pages_of_merge(state.num_entries + info["inserted"] - info["deleted"])

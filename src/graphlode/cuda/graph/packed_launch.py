@@ -144,7 +144,7 @@ class Launches:
 
     def _write_steps(self, *, at_once: bool = True) -> list[Step]:
         values = [_V.STORE, _V.BATCH, _V.COUNT, _V.EPOCH]
-        shared_bytes = _write_bytes(weighted=self._weighted)
+        shared_bytes = write_bytes(weighted=self._weighted)
         return [self._step("packed_write", values, (np.int32(at_once),), _V.WRITE_BLOCKS, _V.THREADS, shared_bytes)]
 
     def _step(
@@ -193,7 +193,7 @@ class Launches:
             *(MERGE_TILE * first, later, 0, merge_blocks if later > 1 else 0),
             blocks(count, EFFECT_TILE, 1),
             blocks(32 * min(count, pages), SORT_THREADS, 8),
-            blocks(count, _WARPS, 4),  # as if every update had a leaf of its own
+            write_blocks(self._device, count),
         )
 
 
@@ -205,7 +205,12 @@ def launches(device: KernelDevice, state: State) -> Launches:
     return found
 
 
-def _write_bytes(*, weighted: bool) -> int:
+def write_blocks(device: KernelDevice, count: int) -> int:
+    """Blocks that write so many updates, as if every one had a leaf of its own."""
+    return launch_shape(device, count, per_block=_WARPS, blocks_per_multiprocessor=4)[0]
+
+
+def write_bytes(*, weighted: bool) -> int:
     """Shared memory of a block that writes: a wide window, or a narrow one per warp."""
     narrow, wide = (window_bytes(leaves, weighted=weighted) for leaves in (_NARROW_LEAVES, PAGE_LEAVES))
     return max(_WARPS * narrow, wide)

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphlode.cuda import _driver
 from graphlode.cuda.compiler import KernelSource
+from graphlode.cuda.graph import packed_launch
 from graphlode.cuda.graph.packed_batch import Buffers, read_flagged
 from graphlode.cuda.graph.packed_groups import (
     FRESH_WORDS,
@@ -21,6 +22,7 @@ from graphlode.cuda.graph.packed_groups import (
     regroup,
 )
 from graphlode.cuda.graph.packed_input import mapped
+from graphlode.cuda.graph.packed_launch import write_blocks
 from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES
 from graphlode.cuda.graph.packed_state import Directory, State
 from graphlode.cuda.interface import KernelDevice, launch_shape
@@ -163,7 +165,10 @@ def _number_pages(state: State, groups: Groups, waves: list[Wave]) -> tuple[AnyA
 
 
 def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_updates: int, plan: PagePlan) -> AnyArray:
-    """All entries of the pages, then the directory and the rows of the new version; which pages it replaces."""
+    """What stays in its pages, all entries of the others, the directory and the rows of the new version.
+
+    Returns which pages it replaces.
+    """
     sequence: LaunchSequence = state.page_launches
     room, directory, last = plan.room, plan.directory, plan.waves[-1]
     num_fresh, num_new = plan.num_fresh, directory.pages.size
@@ -172,13 +177,14 @@ def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_update
         if len(plan.waves) > 1:
             jobs = jobs[wave.first_job * JOB_WORDS : wave.end_job * JOB_WORDS]
         finish_blocks = max(num_fresh, num_new // _THREADS) if wave is last else 0
+        stays = write_blocks(device, num_updates) if wave is plan.waves[0] else 0
         arrays = directory.described, directory.room_for_pages, directory.room_for_separators, directory.positions
         values = (
             *(state.described(), buffers.described, *arrays),
             *((plan.fresh, plan.fresh) if room is None else (room.numbers_there, room.ranges_there)),
             *(jobs, plan.fresh),
             *(num_updates, state.epoch, num_jobs, num_fresh, num_new),
-            *(wave.first_fresh, wave.end_fresh, _THREADS, _JOB_THREADS, int(room is not None)),
+            *(wave.first_fresh, wave.end_fresh, _THREADS, _JOB_THREADS, stays, int(room is not None)),
             launch_shape(device, num_jobs, per_block=1)[0],
             launch_shape(device, num_updates)[0],
             finish_blocks and launch_shape(device, finish_blocks, per_block=1)[0],
@@ -213,6 +219,7 @@ class _Value(IntEnum):
     END_FRESH = auto()
     THREADS = auto()
     JOB_THREADS = auto()
+    WRITE_BLOCKS = auto()
     GROUP_BLOCKS = auto()
     SPREAD_BLOCKS = auto()
     UPDATE_BLOCKS = auto()
@@ -220,19 +227,32 @@ class _Value(IntEnum):
 
 
 def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
-    """The jobs of groups; entries into fresh pages; crowded ones; the directory. The first and the last may be left out."""
+    """What stays; the jobs of groups; entries into fresh pages; crowded ones; the directory. Not all are always needed."""
     v, kernels = _Value, state.load(SOURCE)
     array = device.empty(1, np.uint64)  # stands for those that a call gives
 
-    def step(entry: str, values: list[_Value], grid: _Value, block: _Value = v.THREADS) -> Step:
-        args = tuple(array if value <= v.FRESH else np.uint32(0) for value in values)
-        return Step(kernels, entry, args, dict(enumerate(values)), grid, block)
+    def arguments(values: list[_Value]) -> tuple[Any, ...]:
+        return tuple(array if value <= v.FRESH else np.uint32(0) for value in values)
 
+    def step(entry: str, values: list[_Value], grid: _Value, block: _Value = v.THREADS) -> Step:
+        return Step(kernels, entry, arguments(values), dict(enumerate(values)), grid, block)
+
+    of_write = [v.STORE, v.BATCH, v.COUNT, v.EPOCH]
+    write = Step(
+        state.load(packed_launch.SOURCE),
+        "packed_write",
+        (*arguments(of_write), np.int32(False)),
+        dict(enumerate(of_write)),
+        v.WRITE_BLOCKS,
+        v.THREADS,
+        packed_launch.write_bytes(weighted=state.pool.weighted),
+    )
     of_groups = [v.STORE, v.NUMBERS, v.NUM_FRESH, v.EPOCH, v.NEW_STORE, v.NEW_PAGES, v.NUM_NEW]
     of_groups += [v.NEW_SEPARATORS, v.NEW_POSITIONS, v.RANGES, v.JOBS, v.FRESH]
     of_all = [v.STORE, v.BATCH, v.COUNT, v.JOBS, v.NUM_JOBS, v.FRESH, v.BEGIN_FRESH, v.END_FRESH]
     of_new = [v.STORE, v.BATCH, v.COUNT, v.EPOCH, v.JOBS, v.NUM_JOBS, v.FRESH]
     steps = [
+        write,
         step("packed_regroup", of_groups, v.GROUP_BLOCKS, v.JOB_THREADS),
         step("packed_spread", of_all, v.SPREAD_BLOCKS),
         step("packed_spread_new", of_new, v.UPDATE_BLOCKS),
