@@ -21,6 +21,34 @@ _SPIN = KernelSource("spin", ("spin",), root=Path(__file__).parent)
 _SPIN_NANOSECONDS = np.uint64(100_000)
 
 
+class DeviceCopy:
+    """A copy within the memory of a CUDA device: half of the bytes are read and half of them written."""
+
+    def __init__(self, device: Any, nbytes: int) -> None:
+        self._device = device
+        with device.current():
+            self._source = device.xp.arange(nbytes // 16, dtype=np.uint64)
+            self._target = device.xp.zeros_like(self._source)
+
+    def seconds(self) -> float:
+        """Of one copy, by the device's clock: ten follow each other, so that launching them does not count."""
+        device, copies = self._device, 10
+        cuda = device.xp.cuda
+        with device.current():
+            begin, end = cuda.Event(), cuda.Event()
+            device.load(_SPIN).launch("spin", 1, 1, (_SPIN_NANOSECONDS,))
+            begin.record(device.stream)
+            for _ in range(copies):
+                self._target.data.copy_from_device_async(self._source.data, self._source.nbytes, device.stream)
+            end.record(device.stream)
+            end.synchronize()
+            return float(cuda.get_elapsed_time(begin, end)) / 1e3 / copies
+
+    def is_right(self) -> bool:
+        with self._device.current():
+            return bool((self._target == self._source).all())
+
+
 class DeviceClock:
     """Adds up the launches inside of `running()`; they must be over before `seconds` is asked."""
 

@@ -12,6 +12,7 @@ from benchmarks.results import Result
 
 FILE = Path(__file__).parent / "targets.toml"
 _DEFAULT_LABEL = "2 cores"
+_BILLION = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ def _value(kind: str, result: Result, results: list[Result]) -> float | None:
         return (ours.median - there[0]) * 1e3 if there else None
     if word == "rate":
         return result.rate(ours)
+    if word == "edges":
+        return float(result.data["graph"]["num_edges"]) / ours.median / _BILLION
     if word == "memory":
         return result.memory
     if word == "ratio":

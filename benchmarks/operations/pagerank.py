@@ -11,10 +11,12 @@ import scipy
 import graphlode as gl
 from benchmarks.case import Case
 from benchmarks.contest import Contender, Contest
+from benchmarks.device_time import DeviceCopy
 from benchmarks.operations.walks import our_contenders
 from benchmarks.peers.scipy import iterate, power_iteration
 from benchmarks.setting import Setting
 from graphlode.analytics.pagerank import Layout
+from graphlode.execute.devices import resolve
 
 DAMPING = 0.85
 MOVED = 1e-8
@@ -65,6 +67,8 @@ def _of_iterations(case: Case, setting: Setting) -> Contest:
     contenders = our_contenders(case, setting, graph, ours, rank, answer, iterations if per_iteration else 1)
     if case.expected == "cpu":
         found = answer(rank("cpu")), "graphlode on the CPU, in this run"
+        if per_iteration:
+            contenders.append(_copy(setting, _bytes_moved(graph)))
         return Contest(contenders, *found, {"moved": _bytes_moved(graph)} if per_iteration else {})
     matrix = graph.to_scipy().astype(float)
     contenders += [
@@ -78,6 +82,21 @@ def _of_iterations(case: Case, setting: Setting) -> Contest:
         ),
     ]
     return Contest(contenders, _answer(iterate(matrix, DAMPING, iterations)), "scipy, in this run")
+
+
+def _copy(setting: Setting, nbytes: int) -> Contender:
+    """What the device's memory can do at best: a copy that moves as many bytes."""
+    device = resolve(setting.devices)[0]
+    copy = DeviceCopy(device, nbytes)
+    return Contender(
+        "copy",
+        device.xp.__version__,
+        "half of the bytes read, half of them written",
+        {"copy": copy.seconds},
+        answer=lambda _: copy.is_right(),
+        expected=True,
+        part=lambda seconds: seconds,
+    )
 
 
 def _bytes_moved(graph: gl.Graph) -> int:

@@ -7,6 +7,7 @@ leave, and deleted ones come back, before the next sample. Cases in a row that d
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle
 from typing import Any
 
@@ -40,7 +41,8 @@ class _Loaded:
         """Batches of edges that the graph does not have; inserting and deleting take the same ones."""
         if (kind, size) not in self._batches:
             number = _BATCHES if size < _LARGE else _LARGE_BATCHES
-            made = [self.drawn.new(kind, size, seed) for seed in range(number)]
+            with ThreadPoolExecutor(number) as pool:  # large ones take many seconds
+                made = list(pool.map(lambda seed: self.drawn.new(kind, size, seed), range(number)))
             self._batches[kind, size] = [{"src": s.astype(np.int32), "dst": d.astype(np.int32)} for s, d in made]
         return self._batches[kind, size]
 

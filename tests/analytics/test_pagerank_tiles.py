@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,14 +13,8 @@ from graphlode.cpu.analytics.pagerank import prefers_tiles
 from graphlode.cpu.device import CpuDevice
 from graphlode.cuda.analytics.pagerank_tiles import cut_segments
 from graphlode.errors import InputError, UnsupportedError
-from graphlode.generate import complete, kronecker, rmat, star, web
-from graphlode.graph.views import Tiled
+from graphlode.generate import complete, kronecker, rmat, star
 from strategies import EdgeList, edge_lists
-
-
-def tiled_views(graph: gl.Graph) -> list[dict[str, Any]]:
-    """The tiled views that the graph holds."""
-    return [held.result() for (_, view), held in graph.held.items() if isinstance(view, Tiled)]
 
 
 @settings(max_examples=12)
@@ -64,43 +56,6 @@ def test_several_rows_and_columns_of_tiles_have_the_values_of_rows(directed: boo
     np.testing.assert_allclose(tiles, rows, rtol=1e-11)
 
 
-@pytest.mark.parametrize(("threads", "row_bits"), [(1, 16), (2, 16), (4, 16), (5, 15), (16, 14)])
-def test_tiles_have_a_row_for_every_thread_and_the_values_of_rows(threads: int, row_bits: int) -> None:
-    graph = web(18, 8, seed=3)
-    with gl.configure(threads=threads):
-        rows, tiles = (
-            gl.pagerank(graph, tol=0, max_iter=8, layout=layout, devices="cpu").values for layout in ("rows", "tiles")
-        )
-    np.testing.assert_allclose(tiles, rows, rtol=1e-11)
-    (view,) = tiled_views(graph)
-    assert view["row_bits"] == row_bits and -(-view["num_rows"] >> row_bits) >= threads
-
-
-def test_tiles_built_for_many_threads_serve_few_and_the_other_way_round() -> None:
-    graphs = [rmat(17, 8, seed=4, directed=True) for _ in range(2)]
-    answers = []
-    for graph, numbers in zip(graphs, [(16, 2), (2, 16)], strict=True):
-        for threads in numbers:
-            with gl.configure(threads=threads):
-                answers.append(gl.pagerank(graph, tol=0, max_iter=5, layout="tiles", devices="cpu").values)
-        assert len(tiled_views(graph)) == 1
-    assert answers[0].tobytes() == answers[1].tobytes() and answers[2].tobytes() == answers[3].tobytes()
-    np.testing.assert_allclose(answers[0], answers[2], rtol=1e-12)
-    assert [tiled_views(graph)[0]["row_bits"] for graph in graphs] == [12, 16]
-
-
-def test_short_rows_of_several_segments_have_the_values_of_rows() -> None:
-    graph = rmat(18, 24, seed=6, directed=True)  # a quarter of the edges lead to a sixteenth of the vertices
-    with gl.configure(threads=16):
-        rows, tiles = (
-            gl.pagerank(graph, tol=0, max_iter=3, layout=layout, devices="cpu").values for layout in ("rows", "tiles")
-        )
-    np.testing.assert_allclose(tiles, rows, rtol=1e-11)
-    (view,) = tiled_views(graph)
-    in_rows = np.diff(view["tile_offsets"][:: -(-view["num_rows"] >> 16)])
-    assert in_rows.max() > 3 * (16 << view["row_bits"])
-
-
 def test_tiles_in_emulated_blocks_have_the_values_of_rows() -> None:
     graph = rmat(14, 4, seed=2, directed=True)
     rows, tiles = (
@@ -128,13 +83,14 @@ def test_tiles_are_chosen_for_many_vertices_and_iterations() -> None:
         assert not prefers_tiles(cpu, sparse, 100)
 
 
-def test_tiles_are_not_chosen_where_threads_would_wait_for_rows_of_tiles() -> None:
-    shape = {"num_vertices": 1 << 18, "num_entries": 1 << 22}
+def test_tiles_are_chosen_where_every_thread_has_a_row_of_tiles() -> None:
+    few_rows, many_rows = ({"num_vertices": n, "num_entries": 16 * n} for n in (1 << 18, 1 << 22))
     chosen = {}
-    for threads in (1, 2, 16, 64, 65):
+    for threads in (1, 2, 4, 5, 16, 64, 65):
         with gl.configure(threads=threads):
-            chosen[threads] = prefers_tiles(CpuDevice(), shape, 20)
-    assert chosen == {1: True, 2: True, 16: True, 64: True, 65: False}
+            chosen[threads] = [prefers_tiles(CpuDevice(), shape, 20) for shape in (few_rows, many_rows)]
+    both, larger, none = [True, True], [False, True], [False, False]
+    assert chosen == {1: both, 2: both, 4: both, 5: larger, 16: larger, 64: larger, 65: none}
 
 
 def test_the_number_of_iterations_is_guessed_from_the_tolerance() -> None:
@@ -150,6 +106,9 @@ def test_auto_uses_tiles_where_they_pay_and_tells() -> None:
     with gl.configure(threads=2):
         assert gl.pagerank(graph, tol=1e-14, devices="cpu").provenance.method == "power iteration on tiles"
         assert gl.pagerank(star(9), tol=1e-14, devices="cpu").provenance.method == "power iteration"
+    other = rmat(18, 4, seed=1, directed=True)
+    with gl.configure(threads=16):
+        assert gl.pagerank(other, tol=0, max_iter=20, devices="cpu").provenance.method == "power iteration"
 
 
 def test_a_store_is_ranked_on_tiles_as_well() -> None:

@@ -159,6 +159,22 @@ def test_every_group_of_cases_has_a_heading():
     assert groups <= set(GROUPS)
 
 
+def test_a_target_may_ask_for_edges_per_second(tmp_path):
+    from benchmarks.results import Result
+    from benchmarks.targets import judge
+
+    environment = {"packages": {"graphlode": "0.1.0"}}
+    data = {"case": "made/bfs", "label": "2 cores", "environment": environment, "method": "bfs", "devices": "cpu"}
+    result = Result(data | {"graph": {"num_edges": 6_000_000_000}, "seconds": [2.0, 1.0, 4.0], "peers": {}})
+    target = '[[target]]\ntext = "{0}"\ncase = "made/*"\nvalue = "edges"\nat_least = {0}\n'
+    file = tmp_path / "targets.toml"
+    file.write_text(target.format(3) + target.format(4) + target.format(4).replace("made", "other"), "utf-8")
+    met, missed, unmeasured = judge([result], file)
+    assert (met.values, met.met) == ({"made/bfs": 3.0}, True)
+    assert (missed.values, missed.met) == ({"made/bfs": 3.0}, False)
+    assert (unmeasured.values, unmeasured.met) == ({}, None)
+
+
 def test_the_committed_report_is_up_to_date_with_the_results(tmp_path):
     done = run("report", "--no-plots", "--out", tmp_path / "REPORT.md")
     assert done.returncode == 0, done.stderr

@@ -36,7 +36,7 @@ class tile_sums {
  public:
   tile_sums(const Tiles& tiles, int threads) : tiles_(tiles), grid_(tiles.grid), threads_(threads) {
     const auto num_rows = grid_.num_rows();
-    const auto most = std::max(edges_by_destinations << grid_.row_bits, tiles.num_edges() / most_segments);
+    const auto most = std::max(least_segment, tiles.num_edges() / most_segments);
     std::int64_t extra = 0;
     for (std::int64_t row = 0; row < num_rows; ++row) {
       first_of_rows_.push_back(segments_.size());
@@ -70,7 +70,7 @@ class tile_sums {
 
  private:
   // A segment costs a pass over the sums of its row beside its edges: these must be many more.
-  static constexpr std::int64_t edges_by_destinations = 16;
+  static constexpr std::int64_t least_segment = 1 << 20;
   static constexpr std::int64_t most_segments = 256;  // beside one for each row: they bound the arrays of their own
 
   struct segment {

@@ -136,7 +136,8 @@ def pagerank(
             devices = shards[0].device.name
         device = resolve(devices, operation.kernels)[0]
         if not weights and _on_tiles(given, device, layout, _likely_iterations(settings)):
-            tiled = _tiles_of(given, device, linked=restart is None)
+            row_bits = kernel_module(device, operation.name).TILE_ROW_BITS
+            tiled = Tiled(row_bits, linked=restart is None, directed=given.directed)
             operation, label = replace(operation, view=tiled), "power iteration on tiles"
         elif len(shards) == 1 and not (given.directed or weights) and max_iter <= iterations_on_pages(shards[0]):
             operation, devices = on_pages(operation, given, devices)
@@ -159,14 +160,9 @@ def _on_tiles(graph: Graph, device: Device, layout: Layout, iterations: float) -
     kernel = kernel_module(device, PAGERANK.name)
     if not hasattr(kernel, "prefers_tiles"):
         return False
-    there = any((device.space, _tiles_of(graph, device, linked)) in graph.held for linked in (False, True))
+    views = (Tiled(kernel.TILE_ROW_BITS, linked, directed=graph.directed) for linked in (False, True))
+    there = any((device.space, view) in graph.held for view in views)
     return there or bool(kernel.prefers_tiles(device, graph.sizes, iterations))
-
-
-def _tiles_of(graph: Graph, device: Device, linked: bool) -> Tiled:
-    """The view with tiles of the height that suits the device."""
-    row_bits = kernel_module(device, PAGERANK.name).TILE_ROW_BITS
-    return Tiled(row_bits, linked, directed=graph.directed, for_threads=True)
 
 
 def _likely_iterations(settings: Mapping[str, Any]) -> float:

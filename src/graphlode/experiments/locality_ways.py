@@ -15,7 +15,6 @@ import numpy as np
 
 from graphlode.analytics.pagerank import Layout, pagerank
 from graphlode.config import configure, settings
-from graphlode.cpu.graph.tiled import row_bits_for
 from graphlode.cpu.locality.tiles import rank_tiles, tile_list
 from graphlode.execute import call
 from graphlode.graph.build import from_edges
@@ -85,16 +84,15 @@ def pull_rows(given: ShuffledList, iterations: int, *, threads: int | None = Non
 
 
 def on_tiles(given: ShuffledList, iterations: int, *, threads: int | None = None) -> Run:
-    """Tiles as `graphlode.pagerank` has them, built from the list; iterations are timed together, and taken as alike."""
+    """Tiles of 2^16 by 2^16 vertices, built from the list; iterations are timed together, and taken as alike."""
     with configure(threads=threads or settings().threads):
         begun = perf_counter()
-        row_bits = row_bits_for(given.num_vertices, settings().threads)
         words = given.src.astype(np.int64) << 32 | given.dst
-        tiles = call(lambda control: tile_list(words, given.num_vertices, control, row_bits))
+        tiles = call(lambda control: tile_list(words, given.num_vertices, control))
         out_degrees = np.bincount(given.src, minlength=given.num_vertices)
         once = perf_counter() - begun
         begun, begun_cpu = perf_counter(), process_time()
-        values = call(lambda control: rank_tiles(*tiles, out_degrees, 0.85, iterations, control, row_bits))
+        values = call(lambda control: rank_tiles(*tiles, out_degrees, 0.85, iterations, control))
         wall, cpu = perf_counter() - begun, process_time() - begun_cpu
     return Run.of_alike(once, wall, cpu, iterations, values)
 

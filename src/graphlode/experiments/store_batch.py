@@ -136,20 +136,28 @@ class Drawn:
     def new(self, kind: str, size: int, seed: int) -> Edges:
         """A batch of edges that are not in the graph: exactly `size` of them, or as many as there can be."""
         rng = np.random.default_rng(seed)
-        keys = np.unique(self._one_vertex(rng, size) if kind == "one vertex" else self._random(rng, size))
-        at = np.minimum(np.searchsorted(self._keys, keys), self._keys.size - 1)
-        fresh = keys[(self._keys[at] != keys) & (keys // self.num_vertices != keys % self.num_vertices)]
+        draw = self._one_vertex if kind == "one vertex" else self._random
+        fresh = self._fresh(draw(rng, 2 * size + 1000))
+        if fresh.size < size:
+            fresh = self._fresh(draw(rng, 4 * size + 1000))
         chosen = rng.permutation(fresh)[:size]
         if kind == "descending":
             chosen = np.sort(chosen)[::-1]
         return chosen // self.num_vertices, chosen % self.num_vertices
 
-    def _random(self, rng: np.random.Generator, size: int) -> Int64Array:
-        wanted = 2 * size + 1000
+    def _fresh(self, keys: Int64Array) -> Int64Array:
+        """Those that are not in the graph and no loops, each once."""
+        keys = np.sort(keys)  # numpy.unique hashes, which takes a hundred times as long
+        keys = keys[np.append(True, keys[1:] != keys[:-1])]
+        at = np.minimum(np.searchsorted(self._keys, keys), self._keys.size - 1)
+        fresh: Int64Array = keys[(self._keys[at] != keys) & (keys % (self.num_vertices + 1) != 0)]
+        return fresh
+
+    def _random(self, rng: np.random.Generator, wanted: int) -> Int64Array:
         return rng.choice(self.src, wanted) * self.num_vertices + rng.choice(self.dst, wanted)
 
-    def _one_vertex(self, rng: np.random.Generator, size: int) -> Int64Array:
-        ends: Int64Array = rng.permutation(self.num_vertices)[: 2 * size + 1000]
+    def _one_vertex(self, rng: np.random.Generator, wanted: int) -> Int64Array:
+        ends: Int64Array = rng.permutation(self.num_vertices)[:wanted]
         return ends + int(rng.choice(self.src)) * self.num_vertices
 
 

@@ -54,9 +54,6 @@ class Tiled:
     by row. An edge has the source's offset within the column in its upper and the destination's within the row in its
     lower 16 bits, and tiles are sorted. `out_degrees` is the number of entries that leave each of the `num_rows` vertices.
 
-    With `for_threads`, a row may have fewer destinations, where a device has more threads than there would be rows: how
-    many is chosen when the view is built, and `row_bits` in the view tells.
-
     With `linked`, only vertices that an edge touches count, where the others are many: `linked` in the view has their
     positions, in the order of their new numbers, and `num_vertices` is the number of all.
     """
@@ -64,7 +61,6 @@ class Tiled:
     row_bits: int = 16
     linked: bool = False
     directed: bool = False  # asked for `linked` only: rows of an undirected graph tell whom an edge touches
-    for_threads: bool = False
 
     name = "graph.tiled"
     base = Csr()

@@ -10,14 +10,13 @@ import numpy as np
 from graphlode.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
-from graphlode.cpu.graph.tiled import COLUMN_BITS, MOST_ROW_BITS, num_ranges, row_bits_for
 from graphlode.types import MAX_NARROW_VERTICES, FloatArray, Task
 
 READS_PAGES = True
 # An iteration is bound by memory, of which pages have ten bytes for each entry, rows four: it takes one and a half times
 # as long. Rows take about as long to write as one iteration.
 ITERATIONS_ON_PAGES = 2
-TILE_ROW_BITS = MOST_ROW_BITS  # sums of so many destinations stay in the second-level cache
+TILE_ROW_BITS = 16  # sums of so many destinations stay in the second-level cache
 
 # What rows read at random, in bytes for all vertices, and the least number of iterations from which on tiles pay for
 # being built: that takes 5 ns per entry. An iteration on tiles takes 1.4 ns per entry and thread on any graph; on rows
@@ -86,10 +85,10 @@ def _out_weights(
 def prefers_tiles(device: CpuDevice, shape: Mapping[str, int], iterations: float) -> bool:
     """Whether tiles, built for it, take less time than rows that are there."""
     n, m = shape["num_vertices"], shape["num_entries"]
-    num_rows, num_columns = num_ranges(n, row_bits_for(n, device.threads)), num_ranges(n, COLUMN_BITS)
-    if num_rows < device.threads:  # some would wait, who all work on rows
+    num_rows = -(-n >> TILE_ROW_BITS)  # and as many columns
+    if num_rows < device.threads:  # some would wait, who all work on rows of the graph
         return False
-    if 16 * num_rows * num_columns > m or n > MAX_NARROW_VERTICES:  # more tiles than they are worth
+    if 16 * num_rows**2 > m or n > MAX_NARROW_VERTICES:  # more tiles than they are worth
         return False
     return any(8 * n >= size and iterations >= least for size, least in _TILES_PAY)
 
@@ -97,9 +96,8 @@ def prefers_tiles(device: CpuDevice, shape: Mapping[str, int], iterations: float
 def memory(device: CpuDevice, shape: Mapping[str, int], **options: Any) -> int:
     """Bytes beside the view: value, share, what is sent now and next, and the degree of each vertex, and block sums.
 
-    On tiles also what arrives at the vertices of a row of tiles for each of its segments, which have sixteen times as
-    many edges; there are up to 256.
+    On tiles also up to 256 times what arrives at the vertices of a row of tiles.
     """
     n = shape["num_vertices"]
-    of_segments = 8 * min(256 << TILE_ROW_BITS, shape["num_entries"] // 16)
-    return 5 * 8 * n + 16 * (n // 1024 + 1) + of_segments
+    segments = min(256, shape["num_entries"] >> 20)
+    return 5 * 8 * n + 16 * (n // 1024 + 1) + segments * (8 << TILE_ROW_BITS)

@@ -10,7 +10,6 @@ import numpy as np
 from graphlode.config import settings
 from graphlode.control import Control
 from graphlode.cpu import _native
-from graphlode.cpu.graph.tiled import MOST_ROW_BITS
 from graphlode.types import AnyArray, FloatArray, Int64Array
 
 
@@ -69,27 +68,19 @@ class ChangingTiles:
         return values, iterations, converged
 
 
-def tile_list(
-    edges: Int64Array, num_vertices: int, control: Control, row_bits: int = MOST_ROW_BITS
-) -> tuple[Int64Array, AnyArray]:
+def tile_list(edges: Int64Array, num_vertices: int, control: Control) -> tuple[Int64Array, AnyArray]:
     """Where tiles begin, and the edges of a list by tiles."""
-    tile_offsets, tiled = _native.graph_tile_list(edges, num_vertices, row_bits, settings().threads, control.words)
+    tile_offsets, tiled = _native.graph_tile_list(edges, num_vertices, 16, settings().threads, control.words)
     return tile_offsets, tiled
 
 
 def rank_tiles(
-    tile_offsets: Int64Array,
-    edges: AnyArray,
-    out_degrees: Int64Array,
-    damping: float,
-    max_iter: int,
-    control: Control,
-    row_bits: int = MOST_ROW_BITS,
+    tile_offsets: Int64Array, edges: AnyArray, out_degrees: Int64Array, damping: float, max_iter: int, control: Control
 ) -> FloatArray:
     """Values after so many iterations."""
     options = (damping, 0.0, max_iter, None, 0, settings().threads, control.words)
     values: FloatArray = _native.analytics_pagerank_tiles(
-        tile_offsets, edges, row_bits, out_degrees.astype(np.float64), *options
+        tile_offsets, edges, 16, out_degrees.astype(np.float64), *options
     )[0]
     return values
 
