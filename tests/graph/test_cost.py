@@ -243,12 +243,16 @@ def test_rows_stay_with_the_leader_where_splitting_takes_longer_than_it_saves() 
 
 def test_few_batches_of_a_leader_alone_are_looked_at() -> None:
     balance = Balance([132.0, 16.0])
-    noted = 0
-    for _ in range(EVERY):
+    noted = unseen = passed = 0
+    for _ in range(EVERY + 1):
         assert not balance.is_time
-        if balance.takes_note():
-            balance.observe([1000, 0], [7e-5, 0.0], 7e-5)
-            noted += 1
+        if unseen:
+            unseen -= 1
+            continue
+        balance.passed(passed)
+        balance.observe([1000, 0], [7e-5, 0.0], 7e-5)
+        passed = unseen = balance.unseen
+        noted += 1
     assert 1 < noted <= EVERY // 8 + 1 and balance.is_time
     assert balance.wanted([NUM_SLOTS, 0], 10**7) == [1.0, 0.0]
 

@@ -24,7 +24,7 @@ _HOPE = 0.97  # a shard that has nothing to do is believed to be so much faster 
 _LEADS = 2.0  # a leader's nominal speed, in that of the next device
 _WORTH = 0.95  # a split must take at most so much of what the leader takes alone
 _SPLITTING = (2e-4, 1e-8)  # seconds beyond the slowest part, and per update, until there was a split batch
-_NOTED = 8  # one of so many batches is looked at while a shard takes them alone
+NOTED = 8  # one of so many batches is looked at while a shard takes them alone
 _SECONDS_PER_MOVED = 1e-7  # until rows have moved
 
 
@@ -55,13 +55,14 @@ class Balance:
         self._saved = 0.0  # by the shares that were wanted, had they been there since they were wanted first
         self._seconds_per_moved = _SECONDS_PER_MOVED
 
-    def takes_note(self) -> bool:
-        """Counts a batch that one shard takes alone; whether it should be observed, which costs as much as a small one."""
-        self._since += 1
-        if self._since % _NOTED and self._usual:
-            return False
-        self._since -= 1  # observing counts it, too
-        return True
+    @property
+    def unseen(self) -> int:
+        """How many batches that one shard takes alone may pass before one is observed, which costs as much as a small one."""
+        return NOTED - 1 if self._usual else 0
+
+    def passed(self, batches: int) -> None:
+        """Counts batches that were not observed."""
+        self._since += batches
 
     def observe(self, updates: Sequence[int], seconds: Sequence[float], wall: float) -> None:
         """One batch: so many updates went to each shard and took so long there, and the caller waited so long."""

@@ -42,6 +42,9 @@ Changes = list[Change | None]
 _REFUSALS = (InputError, MemoryError, StateError, InterruptedError)
 
 
+_FOR_EVER = 2**63
+
+
 class Shards:
     def __init__(
         self,
@@ -61,7 +64,9 @@ class Shards:
         self._paths: dict[tuple[str, str], Mapping[str, str]] = {}  # of batches that one shard took, by its name
         self._share(ShareTable(weights))
         self._balance = Balance([device.speed for device in devices]) if automatic and len(devices) > 1 else None
-        self.settles = self._balance is not None  # whether `settle` may have something to do
+        self.settles = False  # whether `settle` may have something to do
+        # Batches that may pass before the balance, if there is one, observes one, and that will have passed then.
+        self._unseen = self._passed = _FOR_EVER if self._balance is None else 0
         self.broken = False
         self._everywhere(lambda shard: shard.create())
 
@@ -112,18 +117,22 @@ class Shards:
     ) -> tuple[Change, Mapping[str, str]]:
         """All of it or nothing: what it did to all shards together, and the path that each took. `done` is called once,
         when it is there."""
-        only, size, balance = self._only, keys.size, self._balance
-        begun = 0.0 if balance is None else perf_counter()
+        only, size = self._only, keys.size
         if only is None or not size:
+            begun = perf_counter()
             parts = self._split(keys, deletes, weights)
             changes = self._commit(parts, done)
             sizes = [0 if part is None else part.keys.size for part in parts]
             self._learn(sizes, changes, perf_counter() - begun)
             return _total(changes), self._paths_of(changes)
-        change = self._apply_alone(only, Part(keys, deletes, weights), done)
-        if balance is not None and balance.takes_note():
-            alone: Changes = [change if shard is only else None for shard in self._shards]
-            self._learn([0 if one is None else size for one in alone], alone, perf_counter() - begun)
+        part = Part(keys, deletes, weights)
+        if self._unseen:
+            self._unseen -= 1
+            change = self._apply_alone(only, part, done)
+        else:
+            begun = perf_counter()
+            change = self._apply_alone(only, part, done)
+            self._learn_alone(only, size, change, perf_counter() - begun)
         paths = self._paths.get((only.name, change.path))
         if paths is None:
             paths = self._paths[only.name, change.path] = MappingProxyType({only.name: change.path})
@@ -131,6 +140,7 @@ class Shards:
 
     def settle(self) -> bool:
         """Move slots if the batches seen so far say that it is worth while; whether any moved."""
+        self.settles = False
         weights = self._wanted()
         if weights is None:
             return False
@@ -178,6 +188,15 @@ class Shards:
     def _learn(self, updates: Sequence[int], changes: Changes, wall: float) -> None:
         if self._balance is not None:
             self._balance.observe(updates, [0.0 if change is None else change.seconds for change in changes], wall)
+            self.settles = self._balance.is_time
+
+    def _learn_alone(self, only: Shard, size: int, change: Change, wall: float) -> None:
+        """From one of several batches that a shard takes alone."""
+        assert self._balance is not None
+        alone = [shard is only for shard in self._shards]
+        self._balance.passed(self._passed)
+        self._learn([size * its for its in alone], [change if its else None for its in alone], wall)
+        self._passed = self._unseen = self._balance.unseen
 
     def _split(self, keys: Any, deletes: Any, weights: FloatArray | None) -> list[Part | None]:
         if not keys.size:

@@ -131,10 +131,14 @@ def apply(
 def attempt(device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes: Any, weights: Any) -> Any:
     """A batch in place, as far as that leaves the shard's pages where they are: the change, or a plan for `finish`.
 
-    None if something must be tidied up first. Runs on any thread while no other batch does.
+    None if something must be tidied up first, or all pages would overflow. Runs on any thread while no other batch does.
     """
     count = batch.size
-    if not count or not state.is_undisturbed:
+    if (
+        not count
+        or not state.is_undisturbed
+        or (deletes is not True and state.num_entries + count > state.most_in_place)
+    ):
         return None
     begun, workspace = perf_counter(), state.workspace
     if not workspace.has_room(count, state.directory.pages.size):
@@ -186,7 +190,8 @@ def _plan(
         for source in (packed_merge.SOURCE, packed_pages.SOURCE):
             state.load(source)  # now, so that no later batch waits for a compiler
     state.begin_plan()
-    path = "merge" if path == "rebuild" else path
+    overflows = deletes is not True and state.num_entries + count > state.most_in_place
+    path = "merge" if path == "rebuild" or (path == "in place" and overflows) else path
     at_once = at_once and path != "climb"  # which the host looks at level by level
     weighted = state.pool.weighted
     staging = state.workspace.staging(device)

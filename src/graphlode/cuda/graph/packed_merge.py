@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum, auto
-from typing import Any
 
 import numpy as np
 
@@ -32,11 +31,20 @@ class MergeRoom:
     """What a merge needs: tasks, what these publish, and a directory of as many fresh pages as there may be."""
 
     num_tasks: int
-    tasks: Any
-    published: Any
+    tasks: Tasks
     directory: Directory
     numbers: Numbers
     entries_after: int | None = None  # if that is known before
+
+
+class Tasks:
+    """Room for so many tasks and for what each of them publishes; kept between merges."""
+
+    def __init__(self, device: KernelDevice, count: int) -> None:
+        self.capacity = count + count // 8
+        room = device.empty(self.capacity * (_TASK_WORDS + 1), np.uint64)
+        self.nbytes = int(room.nbytes)
+        self.tasks, self.published = room[: self.capacity * _TASK_WORDS], room[self.capacity * _TASK_WORDS :]
 
 
 class Numbers:
@@ -62,7 +70,9 @@ def room_for_merge(
 ) -> MergeRoom:
     """For a batch of `count` updates that leaves so many entries. Raises DeviceMemoryError."""
     num_tasks = state.pages.size + -(-count // _TASK_UPDATES)
-    room = device.empty(num_tasks * (_TASK_WORDS + 1), np.uint64)
+    tasks: Tasks | None = state.merge_tasks
+    if tasks is None or tasks.capacity < num_tasks:
+        tasks = state.merge_tasks = Tasks(device, num_tasks)
     most = max(1, -(-most_entries // FILLED))  # a page that is left over is written, too
     pages = state.reserve_apart(most, pages_of_merge(least_entries))
     numbers: Numbers | None = state.merge_numbers
@@ -71,8 +81,7 @@ def room_for_merge(
     numbers.write(pages)
     directory = state.unfilled_directory(most)
     directory.pages = pages
-    tasks, published = room[: num_tasks * _TASK_WORDS], room[num_tasks * _TASK_WORDS :]
-    return MergeRoom(num_tasks, tasks, published, directory, numbers)
+    return MergeRoom(num_tasks, tasks, directory, numbers)
 
 
 def merge(
@@ -148,7 +157,7 @@ def _run(
     values = (
         *(state.described(), buffers.described, directory.described, directory.room_for_pages),
         *(directory.room_for_separators, directory.positions, room.numbers.there, given.weights),
-        *(room.tasks, room.published),
+        *(room.tasks.tasks, room.tasks.published),
         *(given.how, given.count, given.neighbor_bits, directory.pages.size),
         state.num_entries if room.entries_after is None else room.entries_after,
         *(int(room.entries_after is not None), int(tells), _THREADS, _FINISH_THREADS),

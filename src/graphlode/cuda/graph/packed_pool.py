@@ -178,6 +178,11 @@ class Pool:
         elif self._times_too_wide:
             self._forget_tail()
 
+    def tidy(self) -> None:
+        """As `trim`, of all that is too much, whether or not it may soon be needed again."""
+        self._times_too_wide = _PATIENCE
+        self.trim()
+
     def _grow(self, pieces: list[int]) -> None:
         """Pieces of memory of so many segments each, whose pages are taken next. All that may fail comes first."""
         counted, segment_bytes = self._counted, SEGMENT_PAGES * self.page_bytes

@@ -15,7 +15,8 @@ import numpy as np
 
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph.packed_batch import Workspace
-from graphlode.cuda.graph.packed_pool import NO_KEY, Pool, address
+from graphlode.cuda.graph.packed_groups import MOST_ENTRIES
+from graphlode.cuda.graph.packed_pool import NO_KEY, SEGMENT_PAGES, Pool, address
 from graphlode.cuda.interface import KernelDevice, KernelModule
 from graphlode.errors import StateError
 from graphlode.packed import PAGE_LEAVES
@@ -29,6 +30,8 @@ _LEAF_AND_PAGE_FIELDS = (
 _STORE_WORDS = 1 + len(_LEAF_AND_PAGE_FIELDS) + 4 + 3  # of packed_store
 _MORE_PAGES = 64
 _LAST_EPOCH = 2**32 - 8  # kernels count in 32 bits
+_NEARLY_FULL = 0.99  # of what all pages can hold
+_UNLIMITED = 2**63
 
 
 @dataclass
@@ -75,6 +78,7 @@ class State:
         self.launches: Any = None  # see packed_launch.py
         self.page_launches: Any = None  # see packed_pages.py
         self.merge_launches: Any = None  # see packed_merge.py
+        self.merge_tasks: Any = None  # see packed_merge.py
         self.merge_numbers: Any = None  # see packed_merge.py
         self.group_room: Any = None  # see packed_pages.py
         self.spare: Directory | None = None  # that nobody has any more
@@ -84,6 +88,7 @@ class State:
         self._reserved: AnyArray = np.zeros(0, np.uint32)
         # What the struct speaks of, and the struct.
         self._described: tuple[int, int, Any, Directory | None, Any] = (0, 0, None, None, None)
+        self.most_in_place = _most_in_place(directory)
         self._held = [directory.pages]
         weakref.finalize(self, _drop, pool.dropped, self._held).atexit = False
 
@@ -211,6 +216,7 @@ class State:
     def _take_over(self, directory: Directory) -> None:
         self.spare = None if self.directory.shared else self.directory
         self.directory = directory
+        self.most_in_place = _most_in_place(directory)
         self._held[0] = directory.pages
         self._describe_with(directory.described)
 
@@ -240,6 +246,12 @@ class State:
         self.row_leaves[self.num_rows + 1 : num_rows + 1] = last
         self.num_rows = num_rows
         self.epoch += 1
+
+
+def _most_in_place(directory: Directory) -> int:
+    """With more entries than this, nearly all pages would be too full: a batch is better merged than written in place."""
+    pages = directory.pages.size
+    return int(_NEARLY_FULL * MOST_ENTRIES * pages) if pages > SEGMENT_PAGES else _UNLIMITED
 
 
 def _drop(dropped: deque[AnyArray], held: list[AnyArray]) -> None:
