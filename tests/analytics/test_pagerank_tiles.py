@@ -129,6 +129,14 @@ def test_tiles_refuse_what_they_cannot_do() -> None:
 
 
 def test_segments_cover_all_edges_of_every_row_once() -> None:
-    segments = cut_segments(np.array([0, 10, 10, 13, 40]), 8)
-    assert segments.tolist() == [[0, 0, 5], [0, 5, 10], [2, 10, 13], [3, 13, 19], [3, 19, 26], [3, 26, 33], [3, 33, 40]]
-    assert cut_segments(np.array([0, 0]), 8).shape == (0, 3)
+    segments = cut_segments(np.array([0, 10, 10, 13, 40]), 1, 8)
+    edges = [[0, 0, 5], [0, 5, 10], [2, 10, 13], [3, 13, 19], [3, 19, 26], [3, 26, 33], [3, 33, 40]]
+    assert segments.tolist() == [[*cut, 0] for cut in edges]
+    assert cut_segments(np.array([0, 0]), 1, 8).shape == (0, 4)
+
+
+def test_segments_begin_in_the_tile_of_their_first_edge() -> None:
+    ends = np.array([0, 0, 4, 4, 10, 10, 10, 13])  # two rows of three tiles, and another tile
+    segments = cut_segments(ends[:7], 3, 5)
+    assert segments.tolist() == [[0, 0, 4, 1], [1, 4, 7, 0], [1, 7, 10, 0]]
+    assert cut_segments(np.array([0, 2, 2, 9]), 3, 4).tolist() == [[0, 0, 3, 0], [0, 3, 6, 2], [0, 6, 9, 2]]

@@ -23,6 +23,7 @@ __device__ __forceinline__ double to_double(fixed value) { return static_cast<do
 
 struct tile_segment {
   long long row, begin, end;  // edges begin .. end - 1, all of one row of tiles
+  long long column;           // of the tile that the first one is in
 };
 
 // What sources send, before the first iteration.
@@ -60,15 +61,7 @@ extern "C" __global__ void pagerank_tiles_sums(const long long* tile_offsets, co
     __syncthreads();
     // The tile of an edge: each thread goes through the tiles of the row as it comes to their edges.
     const long long* const ends = tile_offsets + segment.row * num_columns + 1;
-    long long column = 0;
-    for (long long low = 0, high = num_columns - 1; low < high; column = low) {
-      const long long middle = (low + high) / 2;
-      if (ends[middle] > segment.begin + static_cast<long long>(threadIdx.x)) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
+    long long column = segment.column;
     for (long long at = segment.begin + threadIdx.x; at < segment.end; at += at_once * blockDim.x) {
       unsigned some[at_once];
       fixed values[at_once];
@@ -100,15 +93,17 @@ extern "C" __global__ void pagerank_tiles_sums(const long long* tile_offsets, co
   }
 }
 
-// New values, what is sent next, sums that are zero again, and the totals of the iteration.
-extern "C" __global__ void pagerank_tiles_finish(fixed* sums, const double* restart, const double* share,
-                                                 double damping, double* values, fixed* sent, long long num_vertices,
-                                                 rank_part* parts, long long num_parts, const rank_totals* state,
-                                                 double isolated, rank_totals* next_state, unsigned* tickets) {
+// New values, what is sent next, sums that are zero again, and the totals of the iteration. With a step of 0, all
+// vertices have the first value of `restart`.
+extern "C" __global__ void pagerank_tiles_finish(fixed* sums, const double* restart, int restart_step,
+                                                 const double* share, double damping, double* values, fixed* sent,
+                                                 long long num_vertices, rank_part* parts, long long num_parts,
+                                                 const rank_totals* state, double isolated, rank_totals* next_state,
+                                                 unsigned* tickets) {
   const double spread = state->spread;
   rank_part all{0.0, 0.0};
   for (auto v = grid_thread_id(); v < num_vertices; v += grid_threads()) {
-    const double value = damping * to_double(sums[v]) + spread * restart[v], part = share[v];
+    const double value = damping * to_double(sums[v]) + spread * restart[v * restart_step], part = share[v];
     sums[v] = 0;
     all.moved += fabs(value - values[v]);
     if (part == 0.0) all.stuck += value;

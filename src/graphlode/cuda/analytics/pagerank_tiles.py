@@ -44,7 +44,8 @@ class FixedValues:
         self._share = xp.where(out_degrees > 0, 1.0 / xp.where(out_degrees > 0, out_degrees, 1), 0.0)
         self.values = device.empty(n, np.float64)
         self.values.fill(uniform)
-        self._restart = xp.full(n, uniform) if restart is None else device.asarray(restart)
+        self._restart = device.asarray(np.array([uniform]) if restart is None else restart)
+        self._restart_step = np.int32(restart is not None)  # else one value is that of all vertices
         self._uniform, self._isolated = uniform, np.float64(isolated * uniform)
         stuck = float((self._share == 0).sum()) * uniform + isolated * uniform
         self._totals = RankTotals(device, damping, stuck)
@@ -57,7 +58,8 @@ class FixedValues:
 
     def finish(self) -> None:
         """Ends an iteration."""
-        settings = (self._restart, self._share, self._damping, self.values, self.sent, self._num_vertices)
+        restart = (self._restart, self._restart_step)
+        settings = (*restart, self._share, self._damping, self.values, self.sent, self._num_vertices)
         parts = (self._parts, self._num_parts, self._totals.state, self._isolated)
         arguments = (self.sums, *settings, *parts, self._totals.next_state, self._totals.tickets)
         self._kernels.launch("pagerank_tiles_finish", *self._shape, arguments)
@@ -83,8 +85,8 @@ class TileRanking:
         self._num_columns = -(-int(view["num_rows"]) >> 16)
         isolated = int(view.get("num_vertices", view["num_rows"])) - int(view["num_rows"])
         self._state = FixedValues(device, view["out_degrees"], damping, restart, isolated)
-        row_ends = device.get(view["tile_offsets"][:: self._num_columns])
-        segments = cut_segments(row_ends, _EDGES_BY_DESTINATIONS << view["row_bits"])
+        ends = device.get(view["tile_offsets"])
+        segments = cut_segments(ends, self._num_columns, _EDGES_BY_DESTINATIONS << view["row_bits"])
         self._num_segments = len(segments)
         self._segments = device.asarray(segments.ravel())
 
@@ -112,14 +114,16 @@ class TileRanking:
         return self._state.moved()
 
 
-def cut_segments(row_ends: Int64Array, most: int) -> Int64Array:
-    """Row of tiles, first edge and end of segments of about `most` edges or less, each within a row; none are empty.
+def cut_segments(tile_ends: Int64Array, num_columns: int, most: int) -> Int64Array:
+    """Segments of about `most` edges or less, each within a row of tiles: its row, first edge, end and first column.
 
-    `row_ends` is where the first row begins, and where each ends.
+    `tile_ends` is where the first tile begins, and where each ends, row by row. No segment is empty.
     """
+    row_ends = tile_ends[::num_columns]
     begins, lengths = row_ends[:-1], np.diff(row_ends)
     counts = -(-lengths // most)
     rows = np.repeat(np.arange(lengths.size), counts)
     nth = np.arange(rows.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    cuts = [begins[rows] + lengths[rows] * i // np.maximum(counts[rows], 1) for i in (nth, nth + 1)]
-    return np.stack([rows, *cuts], axis=1).astype(np.int64)
+    first, end = (begins[rows] + lengths[rows] * i // np.maximum(counts[rows], 1) for i in (nth, nth + 1))
+    columns = tile_ends[1:].searchsorted(first, side="right") - rows * num_columns
+    return np.stack([rows, first, end, columns], axis=1).astype(np.int64)
