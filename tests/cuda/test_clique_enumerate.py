@@ -336,7 +336,8 @@ def test_parts_follow_the_number_of_cliques_and_never_exceed_the_branches(
 
 
 def test_slices_aim_at_a_fifth_of_a_second() -> None:
-    assert clique_plan.next_slice(64, 0.001) == 128
+    assert clique_plan.next_slice(64, 0.001) == 512
+    assert clique_plan.next_slice(64, 0.05) == 128
     assert clique_plan.next_slice(64, 0.2) == 64
     assert clique_plan.next_slice(64, 3.0) == 32
     assert clique_plan.next_slice(1, 3.0) == 1

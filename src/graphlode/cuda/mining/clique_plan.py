@@ -63,9 +63,12 @@ def parts_of(size: int, needed: int, cliques_per_part: int) -> int:
 
 
 def next_slice(size: int, seconds: float) -> int:
-    """How many tasks to launch at once, after `size` of them took this long."""
+    """How many tasks to launch at once, after `size` of them took this long.
+
+    Far more after a slice that was over in no time: between slices the device waits for the host.
+    """
     if seconds < _SLICE_SECONDS / 2:
-        return size * 2
+        return size * (8 if seconds < _SLICE_SECONDS / 32 else 2)
     return max(1, size // 2) if seconds > 2 * _SLICE_SECONDS else size
 
 
