@@ -120,9 +120,8 @@ def test_pages_are_written_in_waves_that_reuse_each_other(
 ) -> None:
     split = packed_pages.split_into_waves
     monkeypatch.setattr(packed_pages, "split_into_waves", lambda groups, _: split(groups, most_fresh))
-    for module in (packed, packed_pages):
-        monkeypatch.setattr(module, "are_grouped_by_device", lambda *_: False)
-    monkeypatch.setattr(packed, "_merge_instead", lambda *_, **__: None)  # as if there were no memory for it
+    monkeypatch.setattr(packed_pages, "are_grouped_by_device", lambda *_: False)
+    monkeypatch.setattr(packed, "_plan_merge", lambda *_, **__: None)  # as if there were no memory for it
     rng, pair = np.random.default_rng(18), Pair(bench, 200, weighted=True)
     pair.apply(random_keys(rng, 40_000, 200), None, rng.random(40_000))
     version = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from functools import partial
 
 import numpy as np
@@ -9,12 +10,12 @@ import pytest
 from packed_pair import Pair, assert_same, random_keys
 
 from graphlode.control import Control
-from graphlode.cuda.graph import packed
+from graphlode.cuda.graph import packed, packed_read
 from graphlode.cuda.graph.packed_groups import FILLED, LEAST_ENTRIES, MOST_ENTRIES
 from graphlode.cuda.graph.packed_merge import pages_of_merge
 from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES
 from graphlode.errors import DeviceMemoryError, InputError
-from graphlode.packed import Change, keys_of
+from graphlode.packed import Change, Path, keys_of
 from graphlode.reference.graph import packed as reference
 from kernel_bench import Bench
 
@@ -131,11 +132,80 @@ def test_a_failed_merge_keeps_nothing_from_the_batch_in_place(bench: Bench, monk
     assert int((pair.state.pool.references > 0).sum()) == used
 
 
+@pytest.mark.parametrize("entries", [150_000, 300_000])
+def test_a_large_batch_without_memory_for_a_merge_is_written_in_place(
+    bench: Bench, entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, pair = np.random.default_rng(36), Pair(bench, 3000)
+    pair.apply(keys_of(rng.integers(0, 3000, entries), rng.integers(0, 2**31, entries)), path="merge")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise DeviceMemoryError("no memory for a second copy")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(packed, "room_for_merge", refuse)
+        keys = keys_of(rng.integers(0, 3000, 100_000), rng.integers(0, 2**31, 100_000))
+        paths: list[Path] = ["in place", "merge"]
+        for path in paths:
+            pair.apply(keys + np.uint64(path == "merge"), path=path, taken="in place")
+
+
+def test_a_merge_that_fails_late_gives_back_its_pages(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, pair = np.random.default_rng(37), Pair(bench, 300)
+    pair.apply(keys_of(rng.integers(0, 300, 30_000), rng.integers(0, 300, 30_000)), path="merge")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise DeviceMemoryError("no memory for the launches")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(packed, "merge", refuse)
+        pair.apply(keys_of(np.full(5, 3), np.arange(5)), path="merge", taken="in place")
+    assert int((pair.state.pool.references > 0).sum()) == pair.statistics["pages"]
+
+
+def test_pages_that_run_empty_are_not_merged_with_all_others_while_a_version_holds_these(bench: Bench) -> None:
+    rng, pair = np.random.default_rng(38), Pair(bench, 4000)
+    keys = np.unique(keys_of(rng.integers(0, 4000, 300_000), rng.integers(0, 2**31, 300_000)))
+    pair.apply(keys, path="merge")
+    version = pair.fork()
+    gone = keys[50_000:79_000]
+    pair.apply(gone, np.ones(gone.size, bool), taken="in place")
+    assert_same(bench, *version)
+    del version
+    gone = keys[150_000:179_000]
+    pair.apply(gone, np.ones(gone.size, bool))
+
+
+def test_a_version_is_read_by_an_old_description_while_the_pool_moves_its_arrays(bench: Bench) -> None:
+    rng, pair = np.random.default_rng(40), Pair(bench, 300)
+    pair.apply(keys_of(rng.integers(0, 300, 100_000), rng.integers(0, 2**31, 100_000)), path="merge")
+    version, expected = pair.fork()
+    held = bench.do(version.description)
+    pair.apply(keys_of(rng.integers(0, 300, 300_000), rng.integers(0, 2**31, 300_000)), path="merge")
+    assert held.arrays is not pair.state.pool.arrays  # they have moved
+    found = bench.do(lambda: packed_read._offsets(bench.device, version, held)[1])
+    np.testing.assert_array_equal(bench.device.get(found), reference.csr(None, expected)["offsets"])
+    assert bench.do(version.description).arrays is pair.state.pool.arrays
+    assert_same(bench, version, expected)
+
+
+def test_memory_is_told_without_versions_that_are_gone(bench: Bench) -> None:
+    rng, pair = np.random.default_rng(39), Pair(bench, 300)
+    pair.apply(keys_of(rng.integers(0, 300, 300_000), rng.integers(0, 2**31, 300_000)), path="merge")
+    before = pair.ask(packed.nbytes)
+    version = pair.fork()
+    pair.apply(keys_of(rng.integers(0, 300, 3000), rng.integers(0, 2**31, 3000)), path="merge")
+    assert pair.ask(packed.nbytes) > 1.5 * before
+    del version
+    gc.collect()
+    assert pair.ask(packed.nbytes) < 1.2 * before
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_batch_that_would_write_very_many_pages_anew_is_merged(
     bench: Bench, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packed, "are_grouped_by_device", lambda *_: False)
+    monkeypatch.setattr(packed, "are_very_many", lambda *_: True)
     rng, pair = np.random.default_rng(34), Pair(bench, 300, weighted=weighted)
     pair.apply(random_keys(rng, 60_000, 300), None, rng.random(60_000) if weighted else None, path="merge")
     pair.apply(random_keys(rng, 10, 300), None, rng.random(10) if weighted else None)  # now there are buffers

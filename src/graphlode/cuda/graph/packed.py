@@ -29,7 +29,7 @@ from graphlode.cuda.graph.packed_merge import (
     pages_of_merge,
     room_for_merge,
 )
-from graphlode.cuda.graph.packed_pages import PagePlan, are_grouped_by_device, plan_pages, write_pages
+from graphlode.cuda.graph.packed_pages import PagePlan, are_very_many, plan_pages, write_pages
 from graphlode.cuda.graph.packed_read import (
     contains,
     csr,
@@ -90,6 +90,7 @@ class Plan:
     seconds: float
     written: bool = False  # all but the pages; of a merge, all
     room: MergeRoom | None = None  # of a merge
+    may_merge: bool = False  # in the place of this, if it needs very many pages
 
 
 def prepare(
@@ -134,11 +135,7 @@ def attempt(device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes
     None if something must be tidied up first, or all pages would overflow. Runs on any thread while no other batch does.
     """
     count = batch.size
-    if (
-        not count
-        or not state.is_undisturbed
-        or (deletes is not True and state.num_entries + count > state.most_in_place)
-    ):
+    if not count or not state.is_undisturbed or (deletes is None and state.num_entries + count > state.most_in_place):
         return None
     begun, workspace = perf_counter(), state.workspace
     if not workspace.has_room(count, state.directory.pages.size):
@@ -154,7 +151,8 @@ def attempt(device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes
     told: list[int] = staging.told.tolist()
     bad_row, inserted, deleted, changed, leaves, _, narrow, wide, flagged, window_leaves, self_loops, *_ = told
     if bad_row or flagged:
-        plan = Plan(state, state.epoch, given, buffers, named_info(told), None, "in place", perf_counter() - begun)
+        seconds = perf_counter() - begun
+        plan = Plan(state, state.epoch, given, buffers, named_info(told), None, "in place", seconds, may_merge=True)
         return _checked(plan)
     state.num_entries += inserted - deleted
     state.end_plan()
@@ -190,12 +188,13 @@ def _plan(
         for source in (packed_merge.SOURCE, packed_pages.SOURCE):
             state.load(source)  # now, so that no later batch waits for a compiler
     state.begin_plan()
-    overflows = deletes is not True and state.num_entries + count > state.most_in_place
+    overflows = deletes is None and state.num_entries + count > state.most_in_place
     path = "merge" if path == "rebuild" or (path == "in place" and overflows) else path
     at_once = at_once and path != "climb"  # which the host looks at level by level
     weighted = state.pool.weighted
     staging = state.workspace.staging(device)
     given = take(device, staging, batch, deletes, weights if weighted else None)
+    may_merge = path == "in place"
     if count and path == "merge":
         merged = _plan_merge(device, state, given, begun, at_once=at_once)
         if merged is not None:
@@ -212,19 +211,20 @@ def _plan(
             _climb(device, state, buffers, count)
         info = named_info(staging.told.tolist()) if at_once else read_info(device, buffers)
     written = bool(count) and at_once and not info["num_flagged"]
-    return _checked(Plan(state, state.epoch, given, buffers, info, None, path, perf_counter() - begun, written))
+    seconds = perf_counter() - begun
+    return _checked(Plan(state, state.epoch, given, buffers, info, None, path, seconds, written, may_merge=may_merge))
 
 
-def _plan_merge(
-    device: KernelDevice,
-    state: State,
-    given: Given,
-    begun: float,
-    *,
-    at_once: bool,
-    known: dict[str, int] | None = None,
-) -> Plan | None:
-    """All entries into fresh pages with the batch; None: there is no memory for that. `known`: see `_merge_instead`."""
+def _plan_merge(device: KernelDevice, state: State, given: Given, begun: float, *, at_once: bool) -> Plan | None:
+    """All entries into fresh pages with the batch; None: there is no memory for that, and nothing has happened."""
+    try:
+        return _merged(device, state, given, begun, at_once=at_once)
+    except MemoryError:
+        state.give_back_reserved(0)
+        return None
+
+
+def _merged(device: KernelDevice, state: State, given: Given, begun: float, *, at_once: bool) -> Plan:
     buffers = state.workspace.buffers(
         device,
         given.count,
@@ -234,11 +234,14 @@ def _plan_merge(
         planned=False,
     )
     launches(device, state).run(state, buffers, given, SORTED)
-    room = _room_for(device, state, given)  # while the device sorts
-    if room is None:
-        return None
-    entries_after = None if known is None else state.num_entries + known["inserted"] - known["deleted"]
-    merge(device, state, buffers, given, room, at_once=at_once, entries_after=entries_after)
+    come = 0 if given.how & ALL_GONE else given.count
+    go = given.count if given.how & (ALL_GONE | DELETES) or not given.how & PAIRS else 0  # keys may be deletes
+    entries = state.num_entries
+    room: MergeRoom | None = room_for_merge(  # while the device sorts
+        device, state, given.count, least_entries=max(0, entries - go), most_entries=entries + come
+    )
+    assert room is not None
+    merge(device, state, buffers, given, room, at_once=at_once)
     device.synchronize()
     told = state.workspace.staging(device).told
     info = named_info(told.tolist()) if at_once else read_info(device, buffers)
@@ -246,37 +249,7 @@ def _plan_merge(
         state.give_back_reserved(0)
         room = None
     seconds = perf_counter() - begun
-    return _checked(Plan(state, state.epoch, given, buffers, known or info, None, "merge", seconds, at_once, room))
-
-
-def _merge_instead(device: KernelDevice, plan: Plan, *, at_once: bool) -> Plan | None:
-    """A merge in the place of a plan that would split or merge very many pages, or pages with next to nothing in them.
-
-    What the plan has written already are updates without effect now: how many entries there will be, and what the batch
-    has changed, is what the plan says.
-    """
-    begun = perf_counter() - plan.seconds
-    try:
-        return _plan_merge(device, plan.state, plan.given, begun, at_once=at_once, known=plan.info)
-    except MemoryError:
-        return None
-
-
-def _room_for(device: KernelDevice, state: State, given: Given) -> MergeRoom | None:
-    """What a merge needs; None: it is not there, and nothing is kept of what was."""
-    come = 0 if given.how & ALL_GONE else given.count
-    go = given.count if given.how & (ALL_GONE | DELETES) or not given.how & PAIRS else 0  # keys may be deletes
-    try:
-        return room_for_merge(
-            device,
-            state,
-            given.count,
-            least_entries=max(0, state.num_entries - go),
-            most_entries=state.num_entries + come,
-        )
-    except MemoryError:
-        state.give_back_reserved(0)
-        return None
+    return _checked(Plan(state, state.epoch, given, buffers, info, None, "merge", seconds, at_once, room))
 
 
 def _checked(plan: Plan) -> Plan:
@@ -294,8 +267,10 @@ def _with_pages(device: KernelDevice, plan: Plan, control: Control, *, at_once: 
     if plan.epoch != state.epoch:
         raise StateError(_OUT_OF_DATE)
     if info["num_flagged"] and plan.room is None:
-        few = plan.path != "in place" or are_grouped_by_device(state, info)
-        merged = None if few else _merge_instead(device, plan, at_once=at_once)
+        merged = None
+        if plan.may_merge and (are_very_many(state, info) or (info["needs_host"] and state.pool.is_alone)):
+            # Of a plan that is to be written at once nothing is, if pages are flagged.
+            merged = _plan_merge(device, state, plan.given, begun - plan.seconds, at_once=at_once)
         if merged is not None:
             control.advance(plan.given.count)
             return merged

@@ -116,7 +116,7 @@ class Workspace:
 
     def __init__(self) -> None:
         self.kept: Buffers | None = None
-        self._described: Any = None  # of the last buffers that were not kept
+        self._described: Any = None  # of the last merge's buffers; those of a plan live until it is committed
         self._staging: Staging | None = None
 
     def staging(self, device: KernelDevice) -> Staging:
@@ -135,10 +135,10 @@ class Workspace:
         """Room for `count` updates of a shard with so many pages; whether they are `planned` or merged."""
         staging = self.staging(device)
         if not planned or count > max(_KEPT, entries // _SMALL_PART):
-            once = Buffers(
-                device, staging, count, pages=pages, weighted=weighted, planned=planned, described=self._described
-            )
-            self._described = once.described
+            described = None if planned else self._described
+            once = Buffers(device, staging, count, pages=pages, weighted=weighted, planned=planned, described=described)
+            if not planned:
+                self._described = once.described
             return once
         if not self.has_room(count, pages):
             room = max(MOST_SMALL, -(-count // MOST_SMALL) * MOST_SMALL)

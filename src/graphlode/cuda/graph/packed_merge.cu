@@ -375,17 +375,16 @@ __device__ __forceinline__ void finish_page(const packed_store& store, const uns
 }
 
 // Makes a version of what was merged: a warp per page, and the first block for the last ones. `store_at` is the new
-// version; the old one has `entries`, or, if that is known, the new one. Does nothing if the batch changed nothing.
-// With `tell`, the host hears of it.
+// version; the old one has `entries`. Does nothing if the batch changed nothing. With `tell`, the host hears of it.
 extern "C" __global__ void __launch_bounds__(finish_threads)
     packed_merge_finish(packed_store* store_at, const packed_batch* batch_at, const unsigned* new_pages, word entries,
-                        int known, int tell) {
+                        int tell) {
   const packed_store& store = *store_at;
   const packed_batch& batch = *batch_at;
   const packed_info info = *batch.info;
   if (tell && grid_thread_id() == 0) *batch.told = info;
   if (info.bad_row || (info.inserted | info.deleted | info.changed) == 0) return;
-  const merged_pages merged(known ? entries : entries + info.inserted - info.deleted);
+  const merged_pages merged(entries + info.inserted - info.deleted);
   __shared__ waiting_leaves waiting;
   if (threadIdx.x == 0) waiting.count = 0;
   __syncthreads();

@@ -34,7 +34,6 @@ class MergeRoom:
     tasks: Tasks
     directory: Directory
     numbers: Numbers
-    entries_after: int | None = None  # if that is known before
 
 
 class Tasks:
@@ -85,21 +84,9 @@ def room_for_merge(
 
 
 def merge(
-    device: KernelDevice,
-    state: State,
-    buffers: Buffers,
-    given: Given,
-    room: MergeRoom,
-    *,
-    at_once: bool,
-    entries_after: int | None = None,
+    device: KernelDevice, state: State, buffers: Buffers, given: Given, room: MergeRoom, *, at_once: bool
 ) -> None:
-    """Everything into fresh pages; `at_once`: and these into the new version, and the host hears of it.
-
-    How many entries there will be follows from what the merge does, unless it is known: part of the batch may have been
-    written before.
-    """
-    room.entries_after = entries_after
+    """Everything into fresh pages; `at_once`: and these into the new version, and the host hears of it."""
     _run(device, state, buffers, given, room, writes=True, finishes=at_once, tells=at_once)
 
 
@@ -126,7 +113,6 @@ class _Value(IntEnum):
     NEIGHBOR_BITS = auto()
     NUM_NEW = auto()
     ENTRIES = auto()
-    KNOWN = auto()
     TELL = auto()
     THREADS = auto()
     FINISH_THREADS = auto()
@@ -159,8 +145,7 @@ def _run(
         *(directory.room_for_separators, directory.positions, room.numbers.there, given.weights),
         *(room.tasks.tasks, room.tasks.published),
         *(given.how, given.count, given.neighbor_bits, directory.pages.size),
-        state.num_entries if room.entries_after is None else room.entries_after,
-        *(int(room.entries_after is not None), int(tells), _THREADS, _FINISH_THREADS),
+        *(state.num_entries, int(tells), _THREADS, _FINISH_THREADS),
         launch_shape(device, 32 * warps, threads=_THREADS)[0] if writes else 0,
         room.num_tasks if writes else 0,
         1 + page_blocks[0] if finishes else 0,
@@ -171,7 +156,7 @@ def _run(
 def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
     v, kernels = _Value, state.load(SOURCE)
     array = device.empty(1, np.uint64)  # stands for those that a call gives
-    numbers = {v.ENTRIES: np.uint64(0), v.KNOWN: np.int32(0), v.TELL: np.int32(0)}
+    numbers = {v.ENTRIES: np.uint64(0), v.TELL: np.int32(0)}
 
     def step(entry: str, values: list[_Value], grid: _Value, block: _Value = v.THREADS) -> Step:
         args = tuple(array if value <= v.PUBLISHED else numbers.get(value, np.uint32(0)) for value in values)
@@ -186,7 +171,7 @@ def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
         step("packed_merge", of_entries, v.MERGE_BLOCKS),
         step(
             "packed_merge_finish",
-            [v.NEW_STORE, v.BATCH, v.NEW_PAGES, v.ENTRIES, v.KNOWN, v.TELL],
+            [v.NEW_STORE, v.BATCH, v.NEW_PAGES, v.ENTRIES, v.TELL],
             v.FINISH_BLOCKS,
             v.FINISH_THREADS,
         ),

@@ -68,11 +68,15 @@ class Wave(NamedTuple):
     end_fresh: int
 
 
+def are_very_many(state: State, info: dict[str, int]) -> bool:
+    """Whether so many pages are flagged that they are written in waves, if no merge writes all of them."""
+    return info["num_fresh"] > max(state.pool.num_free, state.pages.size // _SPARE, SEGMENT_PAGES)
+
+
 def are_grouped_by_device(state: State, info: dict[str, int]) -> bool:
     """Whether the device can form the groups of flagged pages by itself: `info` is what it says of them."""
-    num_pages, num_fresh = state.pages.size, info["num_fresh"]
-    few = max(state.pool.num_free, num_pages // _SPARE, SEGMENT_PAGES)
-    return num_fresh <= few and num_pages + num_fresh < _MOST_GROUPED and not info["needs_host"]
+    can_count = state.pages.size + info["num_fresh"] < _MOST_GROUPED
+    return can_count and not info["needs_host"] and not are_very_many(state, info)
 
 
 def plan_pages(device: KernelDevice, state: State, buffers: Buffers, info: dict[str, int]) -> PagePlan:

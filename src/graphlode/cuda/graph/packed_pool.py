@@ -180,6 +180,7 @@ class Pool:
 
     def tidy(self) -> None:
         """As `trim`, of all that is too much, whether or not it may soon be needed again."""
+        self.collect()
         self._times_too_wide = _PATIENCE
         self.trim()
 
@@ -197,6 +198,7 @@ class Pool:
         if pages > self.segments.size * SEGMENT_PAGES:
             table = self._device.zeros(2 * -(-pages // SEGMENT_PAGES), np.uint64)
             self._device.update(table, 0, self._counted.addresses)
+            self._device.synchronize()  # as in _resize
             self.segments = table
             self.generation += 1
         if pages > self.arrays["totals"].size:
@@ -226,10 +228,12 @@ class Pool:
             starts[name] = end
             end += -(-sizes[name] * array.itemsize // _ALIGNMENT) * _ALIGNMENT
         memory = self._device.zeros(end, np.uint8)
+        arrays = {}
         for name, old in self.arrays.items():
             begin = starts[name]
-            other = memory[begin : begin + sizes[name] * old.itemsize].view(old.dtype)
+            other = arrays[name] = memory[begin : begin + sizes[name] * old.itemsize].view(old.dtype)
             kept = min(old.size, other.size)
             other[:kept] = old[:kept]
-            self.arrays[name] = other
+        self._device.synchronize()  # others may read them in streams of their own
+        self.arrays = arrays  # all at once, and before the generation says so: readers have threads of their own
         self.generation += 1

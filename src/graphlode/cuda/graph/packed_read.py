@@ -8,7 +8,7 @@ import numpy as np
 
 from graphlode.cuda.graph.packed_pages import SOURCE
 from graphlode.cuda.graph.packed_pool import NO_KEY
-from graphlode.cuda.graph.packed_state import State
+from graphlode.cuda.graph.packed_state import Description, State
 from graphlode.cuda.interface import KernelDevice, launch_shape, on_stream
 from graphlode.packed import LEAF_SLOTS, LEVELS, PAGE_LEAVES, PAGE_SLOTS, rows_of
 from graphlode.slots import slot_of
@@ -17,29 +17,30 @@ from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 
 def csr(device: KernelDevice, state: State) -> dict[str, Any]:
     """Rows without gaps, as arrays of the device; rows of other shards are empty."""
-    begins, offsets = _offsets(device, state)
+    held = state.description()
+    begins, offsets = _offsets(device, state, held)
     weighted = state.pool.weighted
     neighbors = device.empty(state.num_entries, np.int32)
     weights = device.empty(state.num_entries if weighted else 0, np.float64)
     grid, block = launch_shape(device, state.pages.size * PAGE_SLOTS)
-    state.load(SOURCE).launch("packed_gather", grid, block, (state.described(), begins, neighbors, weights))
+    state.load(SOURCE).launch("packed_gather", grid, block, (held.struct, begins, neighbors, weights))
     device.synchronize()
     arrays = {"offsets": offsets, "neighbors": neighbors}
     return arrays | {"weights": weights} if weighted else arrays
 
 
 def degrees(device: KernelDevice, state: State) -> Int64Array:
-    _, offsets = _offsets(device, state)
+    _, offsets = _offsets(device, state, state.description())
     found: Int64Array = device.get(device.xp.diff(offsets))
     return found
 
 
 @on_stream
 def contains(device: KernelDevice, state: State, keys: AnyArray) -> BoolArray:
-    found = device.zeros(keys.size, np.uint8)
+    found, held = device.zeros(keys.size, np.uint8), state.description()
     if keys.size:
         grid, block = launch_shape(device, keys.size)
-        arguments = (state.described(), device.asarray(keys), np.int64(keys.size), found)
+        arguments = (held.struct, device.asarray(keys), np.int64(keys.size), found)
         state.load(SOURCE).launch("packed_contains", grid, block, arguments)
     there: BoolArray = device.get(found).astype(bool)
     return there
@@ -106,23 +107,25 @@ def slots(device: KernelDevice, state: State, first: int, leaves: int) -> tuple[
     keys = device.empty(leaves * LEAF_SLOTS, np.uint64)
     weights = device.empty(keys.size if state.pool.weighted else 0, np.float64)
     grid, block = launch_shape(device, keys.size)
-    arguments = (state.described(), np.int64(first), np.int64(leaves), keys, weights)
+    held = state.description()
+    arguments = (held.struct, np.int64(first), np.int64(leaves), keys, weights)
     state.load(SOURCE).launch("packed_slots", grid, block, arguments)
+    device.synchronize()
     return keys, weights
 
 
-def leaf_counts(device: KernelDevice, state: State) -> Any:
+def leaf_counts(device: KernelDevice, state: State, held: Description | None = None) -> Any:
     """The entries of every leaf in key order, a row per page."""
-    counts = state.pool.arrays["counts"].reshape(-1, PAGE_LEAVES)
+    counts = (held or state.description()).arrays["counts"].reshape(-1, PAGE_LEAVES)
     return counts[state.directory.device_pages]
 
 
-def _offsets(device: KernelDevice, state: State) -> tuple[Any, Any]:
+def _offsets(device: KernelDevice, state: State, held: Description) -> tuple[Any, Any]:
     """The entries before each leaf, in key order, and before each row."""
     begins = device.zeros(state.pages.size * PAGE_LEAVES + 1, np.int64)
-    device.xp.cumsum(leaf_counts(device, state).ravel(), dtype=np.int64, out=begins[1:])
+    device.xp.cumsum(leaf_counts(device, state, held).ravel(), dtype=np.int64, out=begins[1:])
     offsets = device.empty(state.num_rows + 1, np.int64)
     grid, block = launch_shape(device, state.num_rows + 1)
-    state.load(SOURCE).launch("packed_offsets", grid, block, (state.described(), begins, offsets))
+    state.load(SOURCE).launch("packed_offsets", grid, block, (held.struct, begins, offsets))
     device.synchronize()
     return begins, offsets

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,6 +63,18 @@ class Directory:
         return sum(int(array.nbytes) for array in arrays)
 
 
+class Description(NamedTuple):
+    """The struct packed_store of a version, and what it was made of and speaks of."""
+
+    generation: int
+    num_rows: int
+    row_leaves: Any
+    directory: Directory | None
+    struct: Any
+    segments: Any
+    arrays: Mapping[str, Any]
+
+
 class State:
     """What a device's worker knows of a shard, or of an immutable version of it."""
 
@@ -86,8 +99,7 @@ class State:
         self._rows_are_shared = False
         self._planning = False  # counts of a plan are in the pool
         self._reserved: AnyArray = np.zeros(0, np.uint32)
-        # What the struct speaks of, and the struct.
-        self._described: tuple[int, int, Any, Directory | None, Any] = (0, 0, None, None, None)
+        self._described = Description(0, 0, None, None, None, None, {})
         self.most_in_place = _most_in_place(directory)
         self._held = [directory.pages]
         weakref.finalize(self, _drop, pool.dropped, self._held).atexit = False
@@ -104,29 +116,34 @@ class State:
 
     def described(self) -> Any:
         """The struct packed_store of include/packed_store.cuh, on the device."""
-        generation, num_rows, row_leaves, directory, struct = self._described
-        same_arrays = row_leaves is self.row_leaves and directory is self.directory
-        if same_arrays and generation == self.pool.generation and num_rows == self.num_rows:
-            return struct
-        return self._describe_with(self.describe(self.directory, self.pages.size))
+        return self.description().struct
 
-    def _describe_with(self, struct: Any) -> Any:
-        self._described = self.pool.generation, self.num_rows, self.row_leaves, self.directory, struct
-        return struct
+    def description(self) -> Description:
+        """The same, with what it speaks of. A reader keeps it until it has read: a batch may move the pool's arrays, and
+        what those say of an immutable version stays true."""
+        known, pool = self._described, self.pool
+        same = known.row_leaves is self.row_leaves and known.directory is self.directory
+        if same and known.generation == pool.generation and known.num_rows == self.num_rows:
+            return known
+        generation, segments, arrays = pool.generation, pool.segments, pool.arrays  # in this order: see Pool._resize
+        struct = self._struct(segments, arrays, self.directory, self.pages.size)
+        self._described = Description(
+            generation, self.num_rows, self.row_leaves, self.directory, struct, segments, arrays
+        )
+        return self._described
 
-    def describe(self, directory: Directory, num_pages: int) -> Any:
-        """The same for a directory of so many pages that becomes the state's later."""
-        arrays = [self.pool.segments, *(self.pool.arrays[name] for name in _LEAF_AND_PAGE_FIELDS)]
-        arrays += [directory.positions, directory.room_for_pages, directory.room_for_separators, self.row_leaves]
+    def _struct(self, segments: Any, arrays: Mapping[str, Any], directory: Directory, num_pages: int) -> Any:
+        fields = [segments, *(arrays[name] for name in _LEAF_AND_PAGE_FIELDS)]
+        fields += [directory.positions, directory.room_for_pages, directory.room_for_separators, self.row_leaves]
         sizes = [num_pages, self.num_rows, int(self.pool.weighted)]
-        return self._device.asarray(np.array([*map(address, arrays), *sizes], np.uint64))
+        return self._device.asarray(np.array([*map(address, fields), *sizes], np.uint64))
 
     def directory_of(self, pages: AnyArray) -> Directory:
         """A directory whose other arrays the device will fill."""
         device = self._device
         positions = device.empty(self.pool.capacity, np.uint32)
         found = Directory(pages, device.asarray(pages), device.empty(pages.size, np.uint64), positions)
-        found.described = self.describe(found, pages.size)
+        found.described = self._struct(self.pool.segments, self.pool.arrays, found, pages.size)
         return found
 
     def unfilled_directory(self, count: int) -> Directory:
@@ -218,7 +235,11 @@ class State:
         self.directory = directory
         self.most_in_place = _most_in_place(directory)
         self._held[0] = directory.pages
-        self._describe_with(directory.described)
+        pool = self.pool
+        self._described = Description(
+            *(pool.generation, self.num_rows, self.row_leaves, directory, directory.described),
+            *(pool.segments, pool.arrays),
+        )
 
     def fork(self) -> State:
         self.pool.collect()
