@@ -1,4 +1,5 @@
-// module.cpp - graphlode.cuda._driver: a GPU's stream without the detour through Python.
+// module.cpp - graphlode.cuda._driver: a GPU's stream without the detour through Python, and the count of a store's
+// pages on a GPU, which small batches would wait for.
 //
 // An extension of its own, since the CUDA device must not need what belongs to the CPU's. Nothing here links to CUDA.
 #include <nanobind/nanobind.h>
@@ -261,7 +262,10 @@ void translate_errors() {
 NB_MODULE(_driver, m) {
   using namespace graphlode;
   using namespace graphlode::bind;
-  m.doc() = "Launches and arrays in the hands of NVIDIA's driver, which is opened when a queue is made.";
+  m.doc() =
+      "Launches and arrays in the hands of NVIDIA's driver, which is opened when a queue is made; and what the host "
+      "counts "
+      "beside them.";
   nb::set_leak_warnings(false);  // devices live until the process ends
   translate_errors();
   const auto released = nb::call_guard<nb::gil_scoped_release>();

@@ -48,7 +48,8 @@ void take(page_pool& pool, const inout<std::uint32_t>& into) {
 
 void bind_page_pool(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<page_pool>(m, "PagePool")
+  nb::class_<page_pool>(m, "PagePool",
+                        "Which pages of a shard are taken, by how many versions, and where the memory of segments is.")
       .def(nb::init<std::int64_t>(), "segment_pages"_a)
       .def("add", &add, "addresses"_a, "segments"_a, "segment_bytes"_a)
       .def("segments_with", &page_pool::segments_with, "more"_a)

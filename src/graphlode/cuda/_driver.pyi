@@ -1,5 +1,5 @@
 """
-Launches and arrays in the hands of NVIDIA's driver, which is opened when a queue is made.
+Launches and arrays in the hands of NVIDIA's driver, which is opened when a queue is made; and what the host counts beside them.
 """
 
 from collections.abc import Sequence
@@ -51,6 +51,10 @@ class LaunchSequence:
         """
 
 class PagePool:
+    """
+    Which pages of a shard are taken, by how many versions, and where the memory of segments is.
+    """
+
     def __init__(self, segment_pages: int) -> None: ...
 
     def add(self, addresses: Sequence[int], segments: Sequence[int], segment_bytes: int) -> tuple: ...

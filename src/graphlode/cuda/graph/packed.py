@@ -237,19 +237,19 @@ def _merged(device: KernelDevice, state: State, given: Given, begun: float, *, a
     come = 0 if given.how & ALL_GONE else given.count
     go = given.count if given.how & (ALL_GONE | DELETES) or not given.how & PAIRS else 0  # keys may be deletes
     entries = state.num_entries
-    room: MergeRoom | None = room_for_merge(  # while the device sorts
+    room = room_for_merge(  # while the device sorts
         device, state, given.count, least_entries=max(0, entries - go), most_entries=entries + come
     )
-    assert room is not None
     merge(device, state, buffers, given, room, at_once=at_once)
     device.synchronize()
     told = state.workspace.staging(device).told
     info = named_info(told.tolist()) if at_once else read_info(device, buffers)
-    if not (info["inserted"] or info["deleted"] or info["changed"]):
+    plan = Plan(state, state.epoch, given, buffers, info, None, "merge", perf_counter() - begun, at_once)
+    if info["inserted"] or info["deleted"] or info["changed"]:
+        plan.room = room
+    else:
         state.give_back_reserved(0)
-        room = None
-    seconds = perf_counter() - begun
-    return _checked(Plan(state, state.epoch, given, buffers, info, None, "merge", seconds, at_once, room))
+    return _checked(plan)
 
 
 def _checked(plan: Plan) -> Plan:
