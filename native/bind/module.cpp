@@ -40,6 +40,7 @@ NB_MODULE(_native, m) {
   bind::bind_generate(m);
   bind::bind_graph(m);
   bind::bind_packed(m);
+  bind::bind_decaying_fit(m);
   bind::bind_analytics(m);
   bind::bind_analytics_walks(m);
   bind::bind_analytics_paths(m);

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 
+from graphlode.cpu.graph.fit import DecayingFit
 from graphlode.cpu.graph.split import by_owner
+from graphlode.errors import InputError
 from graphlode.graph.balance import EVERY, Balance, even_finish, first_weights, leader_of
 from graphlode.graph.cost import (
     CHOICES,
     CostModel,
-    DecayingFit,
     certainly_in_place,
     entries_rewritten,
     rule_of_thumb,
@@ -133,6 +135,35 @@ def test_a_fit_of_one_size_predicts_that_size_and_is_never_negative() -> None:
         fit.observe((1.0, 10.0, 1000.0), 0.5)
     assert fit.predict((1.0, 10.0, 1000.0)) == pytest.approx(0.5)
     assert 0 < fit.predict((1.0, 5.0, 500.0)) < 0.5
+
+
+@given(
+    observed=st.lists(st.tuples(st.floats(1, 1e6), st.floats(1, 1e9), st.floats(1e-5, 1e-1)), min_size=1, max_size=12)
+)
+def test_a_fit_is_the_best_of_those_that_are_not_negative(observed: list[tuple[float, float, float]]) -> None:
+    """Against SciPy, with the same weights, which follow from what the fit expected before each observation."""
+    fit, rows, right = DecayingFit(3, decay=1.0), [], []
+    for updates, entries, seconds in observed:
+        features = (1.0, updates, entries)
+        expected = fit.predict(features) if fit.observations else seconds
+        weight = (seconds * min(max(expected, seconds / 100), seconds * 100)) ** -0.5
+        fit.observe(features, seconds)
+        rows.append(weight * np.array(features))
+        right.append(weight * seconds)
+    matrix, least = np.array(rows), np.array(right)
+    error = np.linalg.norm(matrix @ np.array(fit.coefficients()) - least)
+    assert min(fit.coefficients()) >= 0
+    assert error <= nnls(matrix, least)[1] * (1 + 1e-3) + 1e-3 * np.linalg.norm(least)
+
+
+def test_a_fit_names_what_is_wrong_with_its_features() -> None:
+    with pytest.raises(InputError, match="1 to 3 features, got 4"):
+        DecayingFit(4)
+    with pytest.raises(InputError, match="decay"):
+        DecayingFit(2, decay=0.0)
+    for ask in (lambda: DecayingFit(2).predict((1.0,)), lambda: DecayingFit(2).observe((1.0, 2.0, 3.0), 1.0)):
+        with pytest.raises(InputError, match="the fit has 2 features"):
+            ask()
 
 
 def misled() -> CostModel:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphlode.graph.cost import DecayingFit
+from graphlode.cpu.graph.fit import DecayingFit
 from graphlode.slots import NUM_SLOTS
 
 EVERY = 32
@@ -24,7 +24,7 @@ _HOPE = 0.97  # a shard that has nothing to do is believed to be so much faster 
 _LEADS = 2.0  # a leader's nominal speed, in that of the next device
 _WORTH = 0.95  # a split must take at most so much of what the leader takes alone
 _SPLITTING = (2e-4, 1e-8)  # seconds beyond the slowest part, and per update, until there was a split batch
-NOTED = 8  # one of so many batches is looked at while a shard takes them alone
+_NOTED = 8  # one of so many batches is looked at while a shard takes them alone
 _SECONDS_PER_MOVED = 1e-7  # until rows have moved
 
 
@@ -58,7 +58,7 @@ class Balance:
     @property
     def unseen(self) -> int:
         """How many batches that one shard takes alone may pass before one is observed, which costs as much as a small one."""
-        return NOTED - 1 if self._usual else 0
+        return _NOTED - 1 if self._usual else 0
 
     def passed(self, batches: int) -> None:
         """Counts batches that were not observed."""

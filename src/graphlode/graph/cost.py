@@ -15,122 +15,21 @@ Batches that are small beside the store need no model: whatever the device, writ
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
-from math import exp, sqrt
-from operator import add, mul
+from collections.abc import Callable, Iterator
+from math import exp
 from threading import Lock
 from time import perf_counter
 
-import numpy as np
-
+from graphlode.cpu.graph.fit import DecayingFit
 from graphlode.packed import FILL, LEAF_SLOTS, Path
-
-Matrix = Sequence[Sequence[float]]
 
 CHOICES: tuple[Path, ...] = ("in place", "merge", "rebuild")
 
 _SMALL_PART = 100  # with fewer than one update for so many entries, in place is certainly the path to take
 
-_DECAY = 0.9
 _ANCHOR = 0.01  # what calibration counts for beside recent batches: directions that they do not explore stay known
-_SHORTEST = 1e-7
-# So many observations are followed at once, later ones every so often or when they surprise by such a factor: solving
-# takes as long as a small batch.
-_EAGER = 8
-_LATER = 64
-_SURPRISE = 3.0
-_SINGULAR = 1e-9  # what is left of a feature beside others, if it says nothing that these do not
-_SUBSETS = {n: [c for size in range(n, 0, -1) for c in combinations(range(n), size)] for n in (1, 2, 3)}
 _WORTH_A_TRY = 2.5  # times what the best path is expected to take
 _FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many after each try
-
-
-class DecayingFit:
-    """Non-negative least squares over observations that fade: y = c0 * x0 + c1 * x1 + .."""
-
-    def __init__(self, num_features: int, decay: float = _DECAY) -> None:
-        self._decay = decay
-        self._squares = [[0.0] * num_features for _ in range(num_features)]  # plain numbers: there are few
-        self._products = [0.0] * num_features
-        self._anchor = copy.deepcopy((self._squares, self._products))
-        self._found: tuple[float, ...] | None = None
-        self.observations = 0
-
-    def observe(self, features: tuple[float, ...], seconds: float) -> None:
-        y = max(seconds, _SHORTEST)
-        # Relative to the geometric mean of what was expected and what came: relative to the latter alone, a device that
-        # gets slower would hardly be believed.
-        expected = y if not self.observations else min(max(self.predict(features), y / 100), y * 100)
-        weight = 1 / (y * expected)
-        for i, x in enumerate(features):
-            row = self._squares[i]
-            for j, other in enumerate(features):
-                row[j] = self._decay * row[j] + weight * x * other
-            self._products[i] = self._decay * self._products[i] + weight * x * y
-        self.observations += 1
-        surprise = max(y, expected) > _SURPRISE * min(y, expected)
-        if surprise or self.observations <= _EAGER or self.observations % _LATER == 0:
-            self._found = None
-
-    def anchor(self) -> None:
-        """Never forget altogether what has been observed so far."""
-        self._anchor = ([[_ANCHOR * x for x in row] for row in self._squares], [_ANCHOR * x for x in self._products])
-
-    def predict(self, features: tuple[float, ...]) -> float:
-        return float(sum(map(mul, self.coefficients(), features)))
-
-    def coefficients(self) -> tuple[float, ...]:
-        """The best ones that are not negative; where several are as good, none stands out."""
-        if self._found is None:
-            squares = [list(map(add, kept, row)) for kept, row in zip(self._anchor[0], self._squares, strict=True)]
-            self._found = tuple(_non_negative(squares, list(map(add, self._anchor[1], self._products))))
-        return self._found
-
-
-def _non_negative(squares: Matrix, products: Sequence[float]) -> list[float]:
-    """The minimum over all subsets of the features; they are two or three."""
-    count = len(products)
-    scale = [sqrt(max(squares[i][i], 1e-300)) for i in range(count)]
-    matrix = [[squares[i][j] / (scale[i] * scale[j]) for j in range(count)] for i in range(count)]
-    right = [products[i] / scale[i] for i in range(count)]
-    best, lowest = [0.0] * count, 0.0
-    for chosen in _SUBSETS[count]:
-        found = _solution(matrix, right, chosen)
-        if min(found) < 0:
-            continue
-        value = sum(
-            x * (sum(y * matrix[i][j] for y, j in zip(found, chosen, strict=True)) - 2 * right[i])
-            for x, i in zip(found, chosen, strict=True)
-        )
-        if value < lowest - 1e-9 * abs(lowest):
-            lowest = value
-            best = [0.0] * count
-            for x, i in zip(found, chosen, strict=True):
-                best[i] = x
-        if lowest < 0 and len(chosen) == count:
-            break  # the minimum without the condition fulfils it
-    return [x / unit for x, unit in zip(best, scale, strict=True)]
-
-
-def _solution(matrix: Matrix, right: Sequence[float], chosen: tuple[int, ...]) -> list[float]:
-    """Of the equations of these features, by elimination; by least squares, which takes far longer, where that fails."""
-    rows = [[*(matrix[i][j] for j in chosen), right[i]] for i in chosen]
-    for i, row in enumerate(rows):
-        if row[i] < _SINGULAR:
-            square = np.array([[matrix[i][j] for j in chosen] for i in chosen])
-            least: list[float] = np.linalg.lstsq(square, np.array([right[i] for i in chosen]), rcond=1e-10)[0].tolist()
-            return least
-        for other in rows[i + 1 :]:
-            factor = other[i] / row[i]
-            for j in range(i, len(row)):
-                other[j] -= factor * row[j]
-    found = [0.0] * len(chosen)
-    for i in range(len(chosen) - 1, -1, -1):
-        behind = sum(rows[i][j] * found[j] for j in range(i + 1, len(chosen)))
-        found[i] = (rows[i][-1] - behind) / rows[i][i]
-    return found
 
 
 def entries_rewritten(path: Path, updates: int, entries: int) -> float:
@@ -227,7 +126,7 @@ class CostModel:
             last = now
         with self._lock:
             for fit in self._fits.values():
-                fit.anchor()
+                fit.anchor(_ANCHOR)
             self.calibrated = True
 
 

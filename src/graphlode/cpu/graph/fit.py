@@ -1,0 +1,7 @@
+"""Non-negative least squares over observations that fade, by the extension."""
+
+from __future__ import annotations
+
+from graphlode.cpu._native import DecayingFit
+
+__all__ = ["DecayingFit"]
