@@ -213,6 +213,26 @@ def test_a_sequence_waits_for_the_stream_of_whoever_made_its_arrays(
     assert take(fake) is None
 
 
+def test_a_word_that_is_there_is_not_waited_for_and_one_that_never_comes_is_a_fault(
+    queue: _driver.Queue, fake: ctypes.CDLL
+) -> None:
+    words, before = np.array([3, 5], np.uint32), fake.fake_num_waits()
+    queue.wait_for_word(words, 1, 5)
+    assert fake.fake_num_waits() == before
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(queue.wait_for_word, words, 0, 7)
+        words[0] = 7  # as a kernel does it
+        waiting.result()
+    with pytest.raises(KernelFaultError, match="without the word that was waited for"):
+        queue.wait_for_word(words, 0, 8)
+    assert fake.fake_num_waits() == before + 1
+    fake.fake_fail(b"cuStreamSynchronize", 700)
+    with pytest.raises(KernelFaultError, match="^cuda:7: cuStreamSynchronize: an illegal memory access"):
+        queue.wait_for_word(words, 0, 8)
+    with pytest.raises(InputError, match="2 words"):
+        queue.wait_for_word(words, 2, 0)
+
+
 def test_arrays_arrive_though_the_ring_wraps_before_anybody_waits(queue: _driver.Queue, fake: ctypes.CDLL) -> None:
     rng = np.random.default_rng(1)
     sent = [rng.integers(0, 255, size, np.uint8) for size in rng.integers(1, SECTION // 3, 60)]

@@ -124,6 +124,14 @@ void fetch(cuda::queue& from, nb::handle array, std::uint64_t address, int threa
     from.fetch(to.data(), address, to.size());
 }
 
+void wait_for_word(cuda::queue& in, nb::handle words, std::size_t place, std::uint32_t value) {
+  const bytes_of from(words, PyBUF_C_CONTIGUOUS);
+  const std::size_t count = from.size() / sizeof value;
+  if (place >= count) throw input_error("there are " + std::to_string(count) + " words, not " + std::to_string(place));
+  const nb::gil_scoped_release released;
+  in.wait_for_word(reinterpret_cast<const std::uint32_t*>(from.data()) + place, value);
+}
+
 // Launches that always follow each other, to be repeated with one call. Their arguments are fixed, but for those that
 // are replaced by one of the values of the call; grid and block are such values too. A grid of 0 leaves a launch out.
 class launch_sequence {
@@ -281,7 +289,10 @@ NB_MODULE(_driver, m) {
            "Copy a contiguous array of the host; it may be changed as soon as this returns.")
       .def("fetch", &fetch, nb::arg("array"), nb::arg("address"), nb::arg("threads") = 1,
            "Fill a contiguous array of the host, after all that was queued before.")
-      .def("synchronize", &cuda::queue::synchronize, released);
+      .def("synchronize", &cuda::queue::synchronize, released)
+      .def("wait_for_word", &wait_for_word, nb::arg("words"), nb::arg("place"), nb::arg("value"),
+           "Until a kernel has written the value there, among words of 32 bits in memory of the host that the GPU "
+           "sees.");
   nb::class_<bound_kernel>(m, "Kernel", "A function of the driver, ready to be launched in a queue.")
       .def(nb::init<const std::shared_ptr<cuda::queue>&, std::uint64_t, const std::string&, const nb::type_object&>(),
            nb::arg("queue"), nb::arg("function"), nb::arg("entry"), nb::arg("array_type"))

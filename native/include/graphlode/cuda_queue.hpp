@@ -68,6 +68,9 @@ class queue {
   void fetch(void* to, address from, std::size_t bytes);
   void fetch_large(void* to, address from, std::size_t bytes, int threads);
   void synchronize();
+  // Until a kernel of the stream has written the value there, in page-locked memory. Looks without pause: the answer is
+  // there sooner than the stream has come to rest. If it takes long, waits for the stream; a fault if that was in vain.
+  void wait_for_word(const std::uint32_t* word, std::uint32_t value);
   // Until another stream of the same GPU has done what was started in it.
   void wait_for(stream other);
 

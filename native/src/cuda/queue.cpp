@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <thread>
@@ -14,6 +15,8 @@ constexpr unsigned without_time = 2;       // of create_event
 constexpr int error_invalid_value = 1;     // of parameter_info: there is no such parameter
 constexpr int shared_bytes_attribute = 8;  // the dynamic shared memory that a function may ask for
 constexpr std::size_t alignment = 256;
+constexpr std::chrono::milliseconds longest_look{5};
+constexpr int looks_per_clock = 64;
 
 }  // namespace
 
@@ -168,6 +171,17 @@ void queue::fetch(void* to, address from, std::size_t bytes) {
 }
 
 void queue::synchronize() { wait_for(stream_); }
+
+void queue::wait_for_word(const std::uint32_t* word, std::uint32_t value) {
+  const auto is_there = [&] { return __atomic_load_n(word, __ATOMIC_ACQUIRE) == value; };
+  const auto patience = std::chrono::steady_clock::now() + longest_look;
+  do {
+    for (int look = 0; look < looks_per_clock; ++look)
+      if (is_there()) return;
+  } while (std::chrono::steady_clock::now() < patience);
+  synchronize();
+  if (!is_there()) throw driver_fault("a kernel ended without the word that was waited for");
+}
 
 void queue::wait_for(stream other) {
   const context_scope current(driver_, context_);

@@ -24,6 +24,11 @@ class Queue:
 
     def synchronize(self) -> None: ...
 
+    def wait_for_word(self, words: object, place: int, value: int) -> None:
+        """
+        Until a kernel has written the value there, among words of 32 bits in memory of the host that the GPU sees.
+        """
+
 class Kernel:
     """A function of the driver, ready to be launched in a queue."""
 

@@ -161,6 +161,9 @@ class CudaDevice:
     def synchronize(self) -> None:
         self.queue.synchronize()
 
+    def wait_for_word(self, words: AnyArray, place: int, value: int) -> None:
+        self.queue.wait_for_word(words, place, value)
+
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
         with self._current:
             return self.xp.zeros(shape, dtype)

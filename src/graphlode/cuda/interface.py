@@ -16,7 +16,7 @@ import numpy as np
 
 from graphlode.cuda.compiler import KernelSource
 from graphlode.errors import InputError, KernelFaultError
-from graphlode.types import Memory
+from graphlode.types import AnyArray, Memory
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -98,6 +98,10 @@ class KernelDevice(Protocol):
     def status(self) -> Any: ...
     def raise_status(self, status: Any, operation: str) -> None: ...
     def synchronize(self) -> None: ...
+
+    def wait_for_word(self, words: AnyArray, place: int, value: int) -> None:
+        """Until a kernel has written the value there, in memory of the host that the device sees."""
+
     def memory(self) -> Memory: ...
     def current(self) -> AbstractContextManager[None]: ...  # this GPU's stream, on the calling thread
 

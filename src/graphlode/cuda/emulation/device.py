@@ -17,7 +17,7 @@ from graphlode.cuda.compiler import KernelSource, Specialisation
 from graphlode.cuda.emulation.build import build
 from graphlode.cuda.emulation.module import EmulatedModule
 from graphlode.cuda.interface import Constants, raise_fault
-from graphlode.errors import DeviceMemoryError
+from graphlode.errors import DeviceMemoryError, KernelFaultError
 from graphlode.types import AnyArray, Memory
 from graphlode.worker import Worker
 
@@ -67,6 +67,11 @@ class EmulatedDevice:
 
     def synchronize(self) -> None:
         """A launch returns when it is done."""
+
+    def wait_for_word(self, words: AnyArray, place: int, value: int) -> None:
+        """As a GPU does it, which finds the word or waits in vain."""
+        if words[place] != value:
+            raise KernelFaultError(f"{self.name}: a kernel ended without the word that was waited for")
 
     def current(self) -> AbstractContextManager[None]:
         """There is no stream."""

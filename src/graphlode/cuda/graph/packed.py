@@ -18,7 +18,7 @@ import numpy as np
 
 from graphlode.control import Control
 from graphlode.cuda.graph import packed_merge, packed_pages
-from graphlode.cuda.graph.packed_batch import INFO, Buffers, named_info, read_info
+from graphlode.cuda.graph.packed_batch import INFO, WHOSE, Buffers, named_info, read_info
 from graphlode.cuda.graph.packed_check import check
 from graphlode.cuda.graph.packed_input import ALL_GONE, DELETES, PAIRS, Given, take
 from graphlode.cuda.graph.packed_launch import LEAVES, SORTED, SOURCE, WINDOWS, launches
@@ -241,9 +241,12 @@ def _merged(device: KernelDevice, state: State, given: Given, begun: float, *, a
         device, state, given.count, least_entries=max(0, entries - go), most_entries=entries + come
     )
     merge(device, state, buffers, given, room, at_once=at_once)
-    device.synchronize()
-    told = state.workspace.staging(device).told
-    info = named_info(told.tolist()) if at_once else read_info(device, buffers)
+    if at_once:
+        told = state.workspace.staging(device).told
+        device.wait_for_word(told, WHOSE, state.epoch)  # while the device makes an index of the rows
+        info = named_info(told.tolist())
+    else:
+        info = read_info(device, buffers)
     plan = Plan(state, state.epoch, given, buffers, info, None, "merge", perf_counter() - begun, at_once)
     if info["inserted"] or info["deleted"] or info["changed"]:
         plan.room = room
@@ -299,10 +302,11 @@ def commit(device: KernelDevice, plan: Plan) -> Change:
             state.replace_pages(plan.pages.directory, replaced)
         elif plan.path != "merge" and info["num_leaves"]:
             launches(device, state).write(state, plan.buffers, plan.given)
-        device.synchronize()
     if plan.room is not None:
         num_fresh = pages_of_merge(state.num_entries + info["inserted"] - info["deleted"])
         state.replace_all_pages(plan.room.directory, num_fresh)
+    if plan.room is not None or not plan.written:
+        device.synchronize()
     state.num_entries += info["inserted"] - info["deleted"]
     state.end_plan()
     return Change(

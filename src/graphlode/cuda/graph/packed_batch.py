@@ -7,7 +7,7 @@ include/packed_store.cuh for what they hold.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,9 @@ INFO = (
     *("num_narrow", "num_wide", "num_flagged", "window_leaves", "self_loops"),
     *("tickets", "any_crowded", "num_fresh", "num_replaced", "needs_host"),
 )
+
+WHOSE = INFO.index("tickets")
+"""Where the host sees the information, the epoch of the batch that it is of is here."""
 
 # Fields of packed_batch in packed_store.cuh, before the information: bytes per update.
 _FIELDS = {
@@ -70,8 +73,31 @@ def _layout(capacity: int, pages: int, weighted: bool, planned: bool) -> tuple[d
     return starts, -(-end // 8)
 
 
+class Described(NamedTuple):
+    """The struct packed_batch on the device, of buffers that begin there and have this layout."""
+
+    base: int
+    starts: dict[str, int]
+    struct: Any
+
+
+def _describe(
+    device: KernelDevice, staging: Staging, base: int, starts: dict[str, int], before: Described | None
+) -> Described:
+    """The struct of buffers `before`, which nobody uses any more, is written over; memory often comes again, and then
+    there is nothing to write."""
+    if before is not None and before.base == base and before.starts is starts:
+        return before
+    words = [*(base + start for start in starts.values()), base, address(staging.on_device["told"])]
+    struct = np.array(words, np.uint64)
+    if before is None:
+        return Described(base, starts, device.asarray(struct))
+    device.update(before.struct, 0, struct)
+    return Described(base, starts, before.struct)
+
+
 class Buffers:
-    """Room for so many updates, in one piece; `described` is the struct packed_batch, which may be written over."""
+    """Room for so many updates, in one piece; `described` is the struct packed_batch."""
 
     def __init__(
         self,
@@ -82,20 +108,13 @@ class Buffers:
         pages: int,
         weighted: bool,
         planned: bool,
-        described: Any = None,
+        before: Described | None = None,
     ) -> None:
         self.capacity, self.pages = capacity, pages
         self._starts, words = _layout(capacity, pages, weighted, planned)
         self._memory = device.empty(words, np.uint64)
-        base = address(self._memory)
-        fields = [base + start for start in self._starts.values()]
-        told = address(staging.on_device["told"])
-        struct = np.array([*fields, base, told], np.uint64)
-        if described is None:
-            described = device.asarray(struct)
-        else:
-            device.update(described, 0, struct)
-        self.described = described
+        self.description = _describe(device, staging, address(self._memory), self._starts, before)
+        self.described = self.description.struct
 
     @property
     def nbytes(self) -> int:
@@ -116,7 +135,7 @@ class Workspace:
 
     def __init__(self) -> None:
         self.kept: Buffers | None = None
-        self._described: Any = None  # of the last merge's buffers; those of a plan live until it is committed
+        self._merged: Described | None = None  # the last merge's buffers; those of a plan live until it is committed
         self._staging: Staging | None = None
 
     def staging(self, device: KernelDevice) -> Staging:
@@ -135,10 +154,10 @@ class Workspace:
         """Room for `count` updates of a shard with so many pages; whether they are `planned` or merged."""
         staging = self.staging(device)
         if not planned or count > max(_KEPT, entries // _SMALL_PART):
-            described = None if planned else self._described
-            once = Buffers(device, staging, count, pages=pages, weighted=weighted, planned=planned, described=described)
+            before = None if planned else self._merged
+            once = Buffers(device, staging, count, pages=pages, weighted=weighted, planned=planned, before=before)
             if not planned:
-                self._described = once.described
+                self._merged = once.description
             return once
         if not self.has_room(count, pages):
             room = max(MOST_SMALL, -(-count // MOST_SMALL) * MOST_SMALL)

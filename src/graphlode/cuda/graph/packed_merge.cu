@@ -374,15 +374,24 @@ __device__ __forceinline__ void finish_page(const packed_store& store, const uns
                waiting);
 }
 
+// Tells the host what a batch did: it looks for the epoch, and then reads the rest.
+__device__ __forceinline__ void tell_host(const packed_batch& batch, packed_info info, unsigned epoch) {
+  info.tickets = 0;
+  *batch.told = info;
+  __threadfence_system();
+  *const_cast<volatile unsigned*>(&batch.told->tickets) = epoch;
+}
+
 // Makes a version of what was merged: a warp per page, and the first block for the last ones. `store_at` is the new
-// version; the old one has `entries`. Does nothing if the batch changed nothing. With `tell`, the host hears of it.
+// version; the old one has `entries`. Does nothing if the batch changed nothing. With an epoch, the host hears of what
+// it did at once, so that it has time to do its own part.
 extern "C" __global__ void __launch_bounds__(finish_threads)
     packed_merge_finish(packed_store* store_at, const packed_batch* batch_at, const unsigned* new_pages, word entries,
-                        int tell) {
+                        unsigned epoch) {
   const packed_store& store = *store_at;
   const packed_batch& batch = *batch_at;
   const packed_info info = *batch.info;
-  if (tell && grid_thread_id() == 0) *batch.told = info;
+  if (epoch && grid_thread_id() == grid_threads() - 1) tell_host(batch, info, epoch);
   if (info.bad_row || (info.inserted | info.deleted | info.changed) == 0) return;
   const merged_pages merged(entries + info.inserted - info.deleted);
   __shared__ waiting_leaves waiting;

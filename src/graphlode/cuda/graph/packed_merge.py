@@ -86,13 +86,13 @@ def room_for_merge(
 def merge(
     device: KernelDevice, state: State, buffers: Buffers, given: Given, room: MergeRoom, *, at_once: bool
 ) -> None:
-    """Everything into fresh pages; `at_once`: and these into the new version, and the host hears of it."""
-    _run(device, state, buffers, given, room, writes=True, finishes=at_once, tells=at_once)
+    """Everything into fresh pages; `at_once`: and these into the new version, and the host hears of it before all is done."""
+    _run(device, state, buffers, given, room, writes=True, finishes=at_once, epoch=state.epoch if at_once else 0)
 
 
 def finish_merge(device: KernelDevice, state: State, buffers: Buffers, given: Given, room: MergeRoom) -> None:
     """The new version of what was merged, if that has changed anything."""
-    _run(device, state, buffers, given, room, writes=False, finishes=True, tells=False)
+    _run(device, state, buffers, given, room, writes=False, finishes=True, epoch=0)
 
 
 class _Value(IntEnum):
@@ -113,7 +113,7 @@ class _Value(IntEnum):
     NEIGHBOR_BITS = auto()
     NUM_NEW = auto()
     ENTRIES = auto()
-    TELL = auto()
+    EPOCH = auto()
     THREADS = auto()
     FINISH_THREADS = auto()
     TASK_BLOCKS = auto()
@@ -130,7 +130,7 @@ def _run(
     *,
     writes: bool,
     finishes: bool,
-    tells: bool,
+    epoch: int,
 ) -> None:
     sequence: LaunchSequence | None = state.merge_launches
     if sequence is None:
@@ -145,7 +145,7 @@ def _run(
         *(directory.room_for_separators, directory.positions, room.numbers.there, given.weights),
         *(room.tasks.tasks, room.tasks.published),
         *(given.how, given.count, given.neighbor_bits, directory.pages.size),
-        *(state.num_entries, int(tells), _THREADS, _FINISH_THREADS),
+        *(state.num_entries, epoch, _THREADS, _FINISH_THREADS),
         launch_shape(device, 32 * warps, threads=_THREADS)[0] if writes else 0,
         room.num_tasks if writes else 0,
         1 + page_blocks[0] if finishes else 0,
@@ -156,10 +156,10 @@ def _run(
 def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
     v, kernels = _Value, state.load(SOURCE)
     array = device.empty(1, np.uint64)  # stands for those that a call gives
-    numbers = {v.ENTRIES: np.uint64(0), v.TELL: np.int32(0)}
 
     def step(entry: str, values: list[_Value], grid: _Value, block: _Value = v.THREADS) -> Step:
-        args = tuple(array if value <= v.PUBLISHED else numbers.get(value, np.uint32(0)) for value in values)
+        number = {v.ENTRIES: np.uint64(0)}
+        args = tuple(array if value <= v.PUBLISHED else number.get(value, np.uint32(0)) for value in values)
         return Step(kernels, entry, args, dict(enumerate(values)), grid, block)
 
     of_tasks = [v.STORE, v.BATCH, v.COUNT, v.NEIGHBOR_BITS, v.TASKS, v.PUBLISHED, v.NUMBERS]
@@ -171,7 +171,7 @@ def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
         step("packed_merge", of_entries, v.MERGE_BLOCKS),
         step(
             "packed_merge_finish",
-            [v.NEW_STORE, v.BATCH, v.NEW_PAGES, v.ENTRIES, v.TELL],
+            [v.NEW_STORE, v.BATCH, v.NEW_PAGES, v.ENTRIES, v.EPOCH],
             v.FINISH_BLOCKS,
             v.FINISH_THREADS,
         ),

@@ -40,6 +40,7 @@ _LEAST_TABLE = 64
 _ALIGNMENT = 256  # bytes
 # With so many times the room that its pages need for what is kept beside them, it gives that back.
 _MUCH_ROOM = 2.5
+_SOME_ROOM = 1.3  # so many times, if it is to be tidy
 _PATIENCE = 2  # if it had it so many times in a row
 
 
@@ -181,8 +182,11 @@ class Pool:
     def tidy(self) -> None:
         """As `trim`, of all that is too much, whether or not it may soon be needed again."""
         self.collect()
-        self._times_too_wide = _PATIENCE
-        self.trim()
+        for piece in self._counted.drop_unused():
+            del self._memory[piece]
+        pages = self._counted.segments_with_tail_forgotten * SEGMENT_PAGES
+        if self.arrays["totals"].size > _SOME_ROOM * pages:
+            self._narrow(pages)
 
     def _grow(self, pieces: list[int]) -> None:
         """Pieces of memory of so many segments each, whose pages are taken next. All that may fail comes first."""
@@ -216,9 +220,14 @@ class Pool:
         self._times_too_wide += 1
         if self._times_too_wide < _PATIENCE:
             return
+        self._narrow(pages)
+
+    def _narrow(self, pages: int) -> None:
+        """Room for so many pages and a few more in what is kept beside them."""
         with suppress(MemoryError):  # it can wait
-            self._resize(pages + pages // 4)
+            self._resize(pages + pages // 8)
             self._counted.forget_tail()
+            self._times_too_wide = 0
 
     def _resize(self, room: int) -> None:
         """Other arrays for what is kept beside so many pages: parts of one piece of memory."""

@@ -64,7 +64,7 @@ struct packed_info {
   unsigned num_narrow, num_wide, num_flagged;
   unsigned window_leaves;  // leaves of all windows together
   unsigned self_loops;     // updates that were dropped
-  unsigned tickets;        // zero between launches
+  unsigned tickets;        // zero between launches; where the host sees it, the epoch of the batch that it is of
   unsigned any_crowded;    // 1: a leaf has so many updates that more than a warp must write them
   // what the groups of flagged pages come to: pages that are written and that are replaced; 1: the host must group them
   unsigned num_fresh, num_replaced, needs_host;
@@ -95,7 +95,7 @@ struct packed_batch {
   unsigned* places;  // of updates that have weights: which they were
   unsigned* space;
   packed_info* info;
-  packed_info* told;  // in memory that the host sees: the information, once the batch is written
+  packed_info* told;  // in memory that the host sees: the information, once all of it is known
 };
 constexpr unsigned effect_tile = 1024;
 
