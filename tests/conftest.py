@@ -6,6 +6,7 @@ that need a GPU carry the marker `gpu` and are skipped without one, unless GRAPH
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -48,6 +49,12 @@ def devices(request: pytest.FixtureRequest) -> str | list[str]:
     """What a user may write for `devices`: one of each kind, and mixtures."""
     names: str | list[str] = request.param
     return names
+
+
+def pytest_collection_finish() -> None:
+    """What exists before the first test stays: looking through it for garbage took most of the time of some tests."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

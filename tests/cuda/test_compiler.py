@@ -192,8 +192,8 @@ with gl.configure(cache=folder / "cache"):
     print(run(source_in(folder)))
 """
     command = [sys.executable, "-c", script]
-    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
-    assert [process.communicate(timeout=100) for process in started] == [("41\n", "")] * 3
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [process.communicate(timeout=100) for process in started] == [("41\n", "")] * 2
     assert len(list((tmp_path / "cache" / "emulated").iterdir())) == 1
 
 

@@ -133,7 +133,7 @@ def test_local_counts_above_any_machine_word_are_exact(device: str, by: Any) -> 
         assert set(counts.tolist()) == {expected} and expected > 2**63
 
 
-@pytest.mark.parametrize(("n", "parts"), [(12, 3), (20, 5), (34, 9), (36, 13)])
+@pytest.mark.parametrize(("n", "parts"), [(12, 3), (20, 5), (34, 9), (29, 13)])
 def test_turan_graphs_have_a_choice_of_parts(device: str, n: int, parts: int) -> None:
     graph, sizes = turan(n, parts)
     for k in (3, 4):

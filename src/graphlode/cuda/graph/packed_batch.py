@@ -17,7 +17,7 @@ from graphlode.cuda.graph.packed_pool import address
 from graphlode.cuda.graph.packed_sort import space_words
 from graphlode.cuda.interface import KernelDevice
 from graphlode.packed import LEAF_SLOTS
-from graphlode.types import Int64Array
+from graphlode.types import AnyArray, Int64Array
 
 EFFECT_TILE = 1024  # as in packed_store.cuh
 
@@ -47,9 +47,17 @@ _KEPT = 1 << 14  # updates: buffers for more are let go after the batch, unless 
 _SMALL_PART = 100
 
 
+class _Layout(NamedTuple):
+    """Where each field begins, in bytes, behind the information, by name and in order, and the words of all together."""
+
+    starts: dict[str, int]
+    fields: AnyArray
+    words: int
+
+
 @lru_cache
-def _layout(capacity: int, pages: int, weighted: bool, planned: bool) -> tuple[dict[str, int], int]:
-    """Where each field begins, in bytes, behind the information, and the words of all together."""
+def _layout(capacity: int, pages: int, weighted: bool, planned: bool) -> _Layout:
+    """Of buffers for so many updates."""
     sizes = {name: width * capacity for name, width in _FIELDS.items()}
     sizes["tile_effects"] = 8 * (capacity // EFFECT_TILE + 2)
     for name, per_page in _BY_PAGE.items():
@@ -70,30 +78,31 @@ def _layout(capacity: int, pages: int, weighted: bool, planned: bool) -> tuple[d
         end += size
     if capacity > MOST_SMALL:
         starts["narrow"] = starts["sorted"]
-    return starts, -(-end // 8)
+    return _Layout(starts, np.array(list(starts.values()), np.uint64), -(-end // 8))
 
 
 class Described(NamedTuple):
     """The struct packed_batch on the device, of buffers that begin there and have this layout."""
 
     base: int
-    starts: dict[str, int]
+    layout: _Layout
     struct: Any
 
 
 def _describe(
-    device: KernelDevice, staging: Staging, base: int, starts: dict[str, int], before: Described | None
+    device: KernelDevice, staging: Staging, base: int, layout: _Layout, before: Described | None
 ) -> Described:
     """The struct of buffers `before`, which nobody uses any more, is written over; memory often comes again, and then
     there is nothing to write."""
-    if before is not None and before.base == base and before.starts is starts:
+    if before is not None and before.base == base and before.layout is layout:
         return before
-    words = [*(base + start for start in starts.values()), base, address(staging.on_device["told"])]
-    struct = np.array(words, np.uint64)
+    fields: AnyArray = np.empty(layout.fields.size + 2, np.uint64)
+    np.add(layout.fields, np.uint64(base), out=fields[:-2])
+    fields[-2], fields[-1] = base, staging.told_at
     if before is None:
-        return Described(base, starts, device.asarray(struct))
-    device.update(before.struct, 0, struct)
-    return Described(base, starts, before.struct)
+        return Described(base, layout, device.asarray(fields))
+    device.update(before.struct, 0, fields)
+    return Described(base, layout, before.struct)
 
 
 class Buffers:
@@ -111,9 +120,9 @@ class Buffers:
         before: Described | None = None,
     ) -> None:
         self.capacity, self.pages = capacity, pages
-        self._starts, words = _layout(capacity, pages, weighted, planned)
-        self._memory = device.empty(words, np.uint64)
-        self.description = _describe(device, staging, address(self._memory), self._starts, before)
+        self._layout = _layout(capacity, pages, weighted, planned)
+        self._memory = device.empty(self._layout.words, np.uint64)
+        self.description = _describe(device, staging, address(self._memory), self._layout, before)
         self.described = self.description.struct
 
     @property
@@ -125,7 +134,7 @@ class Buffers:
         return self._memory[: INFO_WORDS // 2].view(np.uint32)
 
     def view(self, name: str, dtype: Any, count: int) -> Any:
-        first = self._starts[name] // 8
+        first = self._layout.starts[name] // 8
         size = np.dtype(dtype).itemsize * count
         return self._memory[first : first - (-size // 8)].view(dtype)[:count]
 

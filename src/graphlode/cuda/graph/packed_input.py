@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from graphlode.cuda.graph.packed_pool import address
 from graphlode.cuda.interface import KernelDevice
 from graphlode.cuda.sequence import wait_for_stream
 from graphlode.errors import DeviceMemoryError
@@ -73,6 +74,7 @@ class Staging:
             own[name], self.on_device[name] = host[at : at + width], there[at : at + width]
             at += width
         self.on_device["weights"] = self.on_device["weights"].view(np.float64)
+        self.told_at = address(self.on_device["told"])
         self.told = own["told"].view(np.uint32)
         self._tails = {size: own["tails"].view(f"i{size}") for size in (4, 8)}
         self._heads = {size: own["heads"].view(f"i{size}") for size in (4, 8)}

@@ -53,11 +53,12 @@ class _Value(IntEnum):
     COUNT = auto()
     EPOCH = auto()
     NEIGHBOR_BITS = auto()
-    # Numbers that follow from the count.
-    SPACE_WORDS = auto()
+    # Numbers that follow from the count; small batches need those before the space only.
     ONE_BLOCK = auto()
     SMALL_THREADS = auto()
     THREADS = auto()
+    WRITE_BLOCKS = auto()
+    SPACE_WORDS = auto()
     MANY_THREADS = auto()
     CLEAR_BLOCKS = auto()
     DIGIT_BLOCKS = auto()
@@ -74,7 +75,6 @@ class _Value(IntEnum):
     LATER_BLOCKS = auto()
     LOCATE_BLOCKS = auto()
     PAGE_BLOCKS = auto()
-    WRITE_BLOCKS = auto()
 
 
 _V = _Value
@@ -103,11 +103,11 @@ class Launches:
         if sequence is None:
             made = self._plan_steps(passes, step) + (self._write_steps() if write else [])
             sequence = self._sequences[passes, step, write] = prepare_sequence(self._device, made)
-        sequence.run(self._values(state, buffers, given), wait, given.stream)
+        sequence.run(self._values(state, buffers, given, is_small=passes == _SMALL), wait, given.stream)
 
     def write(self, state: State, buffers: Buffers, given: Given) -> None:
         """Write what was planned and stays in its pages, whatever else there is."""
-        self._writing.run(self._values(state, buffers, given), False)
+        self._writing.run(self._values(state, buffers, given, is_small=True), False)
 
     def _plan_steps(self, passes: int, step: int) -> list[Step]:
         if passes == _SMALL:
@@ -161,17 +161,25 @@ class Launches:
         args = (*(self._anything if value <= _V.WEIGHTS else np.uint32(0) for value in values), *fixed)
         return Step(kernels, entry, args, dict(enumerate(values)), grid, block, shared_bytes)
 
-    def _values(self, state: State, buffers: Buffers, given: Given) -> tuple[Any, ...]:
-        of = count, _ = given.count, state.directory.pages.size
+    def _values(self, state: State, buffers: Buffers, given: Given, *, is_small: bool) -> tuple[Any, ...]:
+        """Those of a small batch, or of one that is only written, are fewer."""
+        count = given.count
+        of = count, -1 if is_small else state.directory.pages.size
         numbers = self._numbers.get(of)
         if numbers is None:
             if len(self._numbers) == _MOST_REMEMBERED:
                 self._numbers.clear()
-            numbers = self._numbers[of] = self._count_numbers(*of)
+            small = self._small_numbers(count)
+            numbers = small if is_small else small + self._large_numbers(*of)
+            self._numbers[of] = numbers
         arrays = state.described(), buffers.described, given.tails, given.heads, given.deletes, given.weights
         return arrays + (given.how, count, state.epoch, given.neighbor_bits) + numbers
 
-    def _count_numbers(self, count: int, pages: int) -> tuple[int, ...]:
+    def _small_numbers(self, count: int) -> tuple[int, ...]:
+        threads = 128 if count <= 128 else min(1024, 1 << (count - 1).bit_length())
+        return 1, threads, SORT_THREADS, write_blocks(self._device, count)
+
+    def _large_numbers(self, count: int, pages: int) -> tuple[int, ...]:
         def blocks(items: int, per_block: int, most: int) -> int:
             shape = launch_shape(self._device, items, per_block=per_block, blocks_per_multiprocessor=most)
             return shape[0]
@@ -181,9 +189,6 @@ class Launches:
         merges, merge_blocks = (first > 1) + (later > 1), blocks(count, SORT_THREADS, 8)
         return (
             words,
-            1,
-            128 if count <= 128 else min(1024, 1 << (count - 1).bit_length()),
-            SORT_THREADS,
             EFFECT_TILE,
             blocks(words, SORT_THREADS, 8),
             blocks(count, EFFECT_TILE, 2),
@@ -193,7 +198,6 @@ class Launches:
             *(MERGE_TILE * first, later, 0, merge_blocks if later > 1 else 0),
             blocks(count, EFFECT_TILE, 1),
             blocks(32 * min(count, pages), SORT_THREADS, 8),
-            write_blocks(self._device, count),
         )
 
 
