@@ -314,7 +314,7 @@ def test_an_update_copies_only_the_pages_that_it_writes() -> None:
 
 
 def test_memory_of_dropped_versions_comes_back_little_by_little() -> None:
-    shard = filled(300_000)
+    shard = filled(100_000)
     rng = np.random.default_rng(3)
     alone = packed.nbytes(DEVICE, shard.state)
     version = packed.fork(DEVICE, shard.state)

@@ -35,7 +35,9 @@ std::span<const std::uint32_t> known(const page_pool& pool, const in<std::uint32
 nb::tuple add(page_pool& pool, const std::vector<std::uint64_t>& addresses, const std::vector<std::int64_t>& segments,
               std::uint64_t segment_bytes) {
   const auto done = pool.add(addresses, segments, segment_bytes);
-  return nb::make_tuple(done.first_piece, done.begin, done.end);
+  const auto table =
+      pool.addresses().subspan(static_cast<std::size_t>(done.begin), static_cast<std::size_t>(done.end - done.begin));
+  return nb::make_tuple(done.first_piece, done.begin, copied(table));
 }
 
 void take(page_pool& pool, const inout<std::uint32_t>& into) {

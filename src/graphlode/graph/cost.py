@@ -81,15 +81,11 @@ class CostModel:
             return "rebuild"
         if certainly_in_place(updates, entries):
             return "in place"
-        costs = {}
-        for path in CHOICES:
-            cost = self.predict(path, updates, entries)
-            if cost is None:
-                return rule_of_thumb(updates, entries)
-            costs[path] = cost
-        best = min(CHOICES, key=costs.__getitem__)
         with self._lock:
-            return self._in_turn(best, costs)
+            if not all(fit.observations for fit in self._fits.values()):
+                return rule_of_thumb(updates, entries)
+            costs = {path: fit.predict(_features(path, updates, entries)) for path, fit in self._fits.items()}
+            return self._in_turn(min(CHOICES, key=costs.__getitem__), costs)
 
     def _in_turn(self, best: Path, costs: dict[Path, float]) -> Path:
         """A path that was often passed over though it is not much worse; else the best."""

@@ -40,6 +40,7 @@ SOURCE = KernelSource(
 _SPARE = 8  # so many fresh pages may be needed at once, as part of all: more are written in waves
 _WAVES = 16  # into which a rewriting of all pages is split
 _THREADS, _JOB_THREADS = 256, 1024  # of a block
+_MERGED_AT_ONCE = 1 << 13  # pages that are merged in the time that the host takes to group some
 _LEAST_ROOM = 1024  # pages that the device can group without asking for more room
 _MOST_GROUPED = 1 << 21  # pages of a directory that the device makes: what packed_regroup can count
 _RANGE_WORDS = 3  # of replaced_range in packed_regroup.cuh
@@ -71,6 +72,13 @@ class Wave(NamedTuple):
 def are_very_many(state: State, info: dict[str, int]) -> bool:
     """Whether so many pages are flagged that they are written in waves, if no merge writes all of them."""
     return info["num_fresh"] > max(state.pool.num_free, state.pages.size // _SPARE, SEGMENT_PAGES)
+
+
+def is_better_merged(state: State, info: dict[str, int]) -> bool:
+    """Whether all entries are merged with the batch sooner than the flagged pages are written: if these are very many, or
+    if the host had to group them and there are few others."""
+    few = state.pages.size <= _MERGED_AT_ONCE and state.pool.is_alone
+    return are_very_many(state, info) or (bool(info["needs_host"]) and few)
 
 
 def are_grouped_by_device(state: State, info: dict[str, int]) -> bool:

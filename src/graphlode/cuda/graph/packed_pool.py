@@ -8,7 +8,9 @@ and dropped, by the extension `_driver`; the device sees one flag per page. See 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -56,6 +58,16 @@ def _rounded(segments: int) -> int:
     return -(-segments // step) * step
 
 
+@lru_cache
+def _pieces(first: int, all_segments: int) -> tuple[int, ...]:
+    """So many segments, of which the first ones will surely be needed, in pieces: the others are smaller than what may be
+    spare."""
+    rest = all_segments - first
+    pieces = min(_PIECES, -(-rest // max(1, int(_SPARE * first))))
+    ends = [rest * piece // pieces for piece in range(pieces + 1)] if pieces else []
+    return tuple(_rounded(size) for size in (first, *(end - begin for begin, end in pairwise(ends))) if size)
+
+
 class Pool:
     """Pages of one shard. Only the device's worker uses it, except for `dropped`, which takes from any thread."""
 
@@ -69,6 +81,7 @@ class Pool:
         self._held_is_stale = False
         self._versions = 0  # immutable ones, of which nobody has said that they are gone
         self._times_too_wide = 0
+        self._room = 0  # pages for which the table of segments and what is kept beside them suffice
         self.segments: Any = device.zeros(_LEAST_TABLE, np.uint64)  # where each begins; has room for more
         self.arrays: dict[str, Any] = {name: device.zeros(0, dtype) for name, dtype in (_PER_LEAF | _PER_PAGE).items()}
 
@@ -110,7 +123,7 @@ class Pool:
         counted = self._counted
         if count > counted.num_free:
             segments = -(-max(count - counted.num_free, counted.num_used // 16) // SEGMENT_PAGES)
-            self._grow([segments])
+            self._grow((segments,))
         return self._taken(count)
 
     def take_apart(self, count: int, surely: int) -> AnyArray:
@@ -121,11 +134,7 @@ class Pool:
         """
         if max(count, self._counted.num_used) <= SEGMENT_PAGES:
             return self.take(count)
-        first, all_segments = -(-surely // SEGMENT_PAGES), -(-count // SEGMENT_PAGES)
-        rest = all_segments - first
-        pieces = min(_PIECES, -(-rest // max(1, int(_SPARE * first))))  # smaller ones than what may be spare
-        ends = [rest * piece // pieces for piece in range(pieces + 1)] if pieces else []
-        self._grow([_rounded(size) for size in (first, *(end - begin for begin, end in pairwise(ends))) if size])
+        self._grow(_pieces(-(-surely // SEGMENT_PAGES), -(-count // SEGMENT_PAGES)))
         return self._taken(count)
 
     def _taken(self, count: int) -> AnyArray:
@@ -188,14 +197,17 @@ class Pool:
         if self.arrays["totals"].size > _SOME_ROOM * pages:
             self._narrow(pages)
 
-    def _grow(self, pieces: list[int]) -> None:
+    def _grow(self, pieces: Sequence[int]) -> None:
         """Pieces of memory of so many segments each, whose pages are taken next. All that may fail comes first."""
-        counted, segment_bytes = self._counted, SEGMENT_PAGES * self.page_bytes
-        memory = [self._device.empty(size * segment_bytes // 8, np.uint64) for size in pieces]
-        self._widen(counted.segments_with(sum(pieces)) * SEGMENT_PAGES)
-        first, begin, end = counted.add([address(piece) for piece in memory], pieces, segment_bytes)
+        device, counted, segment_bytes = self._device, self._counted, SEGMENT_PAGES * self.page_bytes
+        with device.current():
+            memory = [device.empty(size * segment_bytes // 8, np.uint64) for size in pieces]
+        pages = counted.segments_with(sum(pieces)) * SEGMENT_PAGES
+        if pages > self._room:
+            self._widen(pages)
+        first, begin, addresses = counted.add([address(piece) for piece in memory], pieces, segment_bytes)
         self._memory.update(enumerate(memory, first))
-        self._device.update(self.segments, begin, counted.addresses[begin:end])
+        device.update(self.segments, begin, addresses)
 
     def _widen(self, pages: int) -> None:
         """Room for so many pages in the table of segments, and for what is kept beside them."""
@@ -207,6 +219,7 @@ class Pool:
             self.generation += 1
         if pages > self.arrays["totals"].size:
             self._resize(pages + pages // 8)
+        self._room = min(self.segments.size * SEGMENT_PAGES, self.arrays["totals"].size)
 
     def _forget_tail(self) -> None:
         """Numbers behind all segments that have memory are free again, and what is kept beside them is given back.
@@ -244,5 +257,6 @@ class Pool:
             kept = min(old.size, other.size)
             other[:kept] = old[:kept]
         self._device.synchronize()  # others may read them in streams of their own
+        self._room = min(self._room, room)
         self.arrays = arrays  # all at once, and before the generation says so: readers have threads of their own
         self.generation += 1

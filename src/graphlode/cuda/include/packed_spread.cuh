@@ -107,7 +107,7 @@ struct group_target {
 // A leaf with more updates than this is hot: its entries look them up one by one, rather than meet them all.
 constexpr unsigned most_met_updates = 64;
 // One with more than this is crowded: its new entries are left to packed_spread_new, where all threads take part.
-constexpr unsigned most_own_updates = 1024;
+constexpr unsigned most_own_updates = 128;
 
 // A leaf of a page that is spread: its entries, the updates [begin, end) and what all updates before these do.
 struct spread_leaf {
