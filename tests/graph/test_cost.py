@@ -166,6 +166,20 @@ def test_a_fit_names_what_is_wrong_with_its_features() -> None:
             ask()
 
 
+def test_what_small_shards_have_shown_is_not_believed_of_large_ones() -> None:
+    """Calibration saw merging as a thousand times as slow as it is, so that no prediction would ever choose it."""
+    model = CostModel()
+    model.calibrate(
+        lambda size: ((p, u, e, 1000 * s if p == "merge" else s) for p, u, e, s in trial(size)), budget=0.0
+    )
+    taken: list[Path] = []
+    for _ in range(6):
+        taken.append(model.choose(10**6, 10**7))
+        model.observe(taken[-1], 10**6, 10**7, true_seconds(taken[-1], 10**6, 10**7))
+    assert taken[:2] == ["merge", "in place"]
+    assert set(taken[2:]) == {min(CHOICES, key=lambda path: true_seconds(path, 10**6, 10**7))}
+
+
 def misled() -> CostModel:
     """A model that takes merging for twice as slow as it is: 0.02 s, and 0.03 s in place, for a tenth of 10^6 entries."""
     model = CostModel()

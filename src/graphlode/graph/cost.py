@@ -8,7 +8,8 @@ first used, and every real batch after that, older ones counting less and less. 
 that small batches matter as much as large ones.
 
 A path that is never taken would never be learned, however wrong its numbers are. So one that is expected to take little
-longer than the best is tried now and then, less and less often as it goes on losing.
+longer than the best is tried now and then, less and less often as it goes on losing; and what small shards have shown
+says little of far larger ones, where the paths that may be best are tried once.
 
 Batches that are small beside the store need no model: whatever the device, writing them in place touches far less.
 """
@@ -28,6 +29,8 @@ CHOICES: tuple[Path, ...] = ("in place", "merge", "rebuild")
 _SMALL_PART = 100  # with fewer than one update for so many entries, in place is certainly the path to take
 
 _ANCHOR = 0.01  # what calibration counts for beside recent batches: directions that they do not explore stay known
+_FAR = 4  # times as many entries as a path was ever seen with: nothing is known of it
+_UNCERTAIN: tuple[Path, ...] = ("merge", "in place")  # that are tried there
 _WORTH_A_TRY = 2.5  # times what the best path is expected to take
 _FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many after each try
 
@@ -59,6 +62,7 @@ class CostModel:
         self._fits = {path: DecayingFit(3) for path in CHOICES}
         self._passed_over = dict.fromkeys(CHOICES, 0)
         self._waits = dict.fromkeys(CHOICES, _FIRST_WAIT)
+        self._most_entries = dict.fromkeys(CHOICES, 0)  # that a path was seen with
         self._lock = Lock()
         self.calibrated = False
 
@@ -68,6 +72,7 @@ class CostModel:
             if known == path:
                 with self._lock:
                     fit.observe(_features(known, updates, entries), seconds)
+                    self._most_entries[known] = max(self._most_entries[known], entries)
 
     def predict(self, path: Path, updates: int, entries: int) -> float | None:
         """Seconds; None if nothing is known."""
@@ -84,6 +89,10 @@ class CostModel:
         with self._lock:
             if not all(fit.observations for fit in self._fits.values()):
                 return rule_of_thumb(updates, entries)
+            for path in _UNCERTAIN:
+                if entries > _FAR * self._most_entries[path]:
+                    self._most_entries[path] = entries
+                    return path
             costs = {path: fit.predict(_features(path, updates, entries)) for path, fit in self._fits.items()}
             return self._in_turn(min(CHOICES, key=costs.__getitem__), costs)
 
