@@ -141,9 +141,8 @@ def test_the_device_groups_pages_as_the_host_does(bench: Bench, held: bool, monk
     def grouped(by_host: bool) -> Any:
         rng, pair = np.random.default_rng(25), Pair(bench, 3000)
         pair.apply(np.unique(random_keys(rng, 130_000, 3000)), path="merge")
-        plain = packed_pages.plan_pages
         if by_host:
-            monkeypatch.setattr(packed, "plan_pages", lambda d, s, b, info: plain(d, s, b, info | {"needs_host": 1}))
+            monkeypatch.setattr(packed_pages, "are_grouped_by_device", lambda *_: False)
         versions = []
         for row in (0, 5, 2990, 5, 100):  # some pages overflow, also the last ones
             if held:
@@ -158,6 +157,34 @@ def test_the_device_groups_pages_as_the_host_does(bench: Bench, held: bool, monk
     found = grouped(by_host=False)
     assert found == grouped(by_host=True)
     assert len(found) > 16
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["alone", "with a version"])
+@pytest.mark.parametrize(
+    ("begin", "end"), [(0, 16), (12, 33), (24, 40), (3, 40), (0, 39)], ids=["first", "middle", "last", "few", "one"]
+)
+def test_a_stretch_of_pages_that_runs_empty_takes_its_neighbors_along(
+    bench: Bench, begin: int, end: int, held: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole groups of pages have nothing left: the device joins them with others, as the host does."""
+    monkeypatch.setattr(packed, "are_very_many", lambda *_: False)
+
+    def emptied(by_host: bool) -> Any:
+        pair, per_row = Pair(bench, 40), 3300
+        pair.apply(keys_of(np.repeat(np.arange(40), per_row), np.tile(np.arange(per_row), 40)), path="merge")
+        if by_host:
+            monkeypatch.setattr(packed_pages, "are_grouped_by_device", lambda *_: False)
+        version = pair.fork() if held else None
+        gone = keys_of(np.repeat(np.arange(begin, end), per_row), np.tile(np.arange(per_row), end - begin))
+        change = pair.apply(gone, np.ones(gone.size, bool))
+        assert change.path == "in place"
+        pair.apply(gone[::7])
+        if version is not None:
+            assert_same(bench, *version)
+        totals = bench.do(lambda: bench.device.get(leaf_counts(bench.device, pair.state)).sum(axis=1))
+        return totals.tolist()
+
+    assert emptied(by_host=False) == emptied(by_host=True)
 
 
 @pytest.mark.parametrize("size", [2, 64, 100, 1024, 1025, 2048])

@@ -206,7 +206,7 @@ def test_memory_is_told_without_versions_that_are_gone(bench: Bench) -> None:
 def test_a_batch_that_would_write_very_many_pages_anew_is_merged(
     bench: Bench, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packed, "is_better_merged", lambda *_: True)
+    monkeypatch.setattr(packed, "are_very_many", lambda *_: True)
     rng, pair = np.random.default_rng(34), Pair(bench, 300, weighted=weighted)
     pair.apply(random_keys(rng, 60_000, 300), None, rng.random(60_000) if weighted else None, path="merge")
     pair.apply(random_keys(rng, 10, 300), None, rng.random(10) if weighted else None)  # now there are buffers

@@ -169,9 +169,7 @@ def test_a_fit_names_what_is_wrong_with_its_features() -> None:
 def test_what_small_shards_have_shown_is_not_believed_of_large_ones() -> None:
     """Calibration saw merging as a thousand times as slow as it is, so that no prediction would ever choose it."""
     model = CostModel()
-    model.calibrate(
-        lambda size: ((p, u, e, 1000 * s if p == "merge" else s) for p, u, e, s in trial(size)), budget=0.0
-    )
+    model.calibrate(lambda size: ((p, u, e, 1000 * s if p == "merge" else s) for p, u, e, s in trial(size)), budget=0.0)
     taken: list[Path] = []
     for _ in range(6):
         taken.append(model.choose(10**6, 10**7))

@@ -29,7 +29,7 @@ from graphlode.cuda.graph.packed_merge import (
     pages_of_merge,
     room_for_merge,
 )
-from graphlode.cuda.graph.packed_pages import PagePlan, is_better_merged, plan_pages, write_pages
+from graphlode.cuda.graph.packed_pages import PagePlan, are_very_many, plan_pages, write_pages
 from graphlode.cuda.graph.packed_read import (
     contains,
     csr,
@@ -271,7 +271,7 @@ def _with_pages(device: KernelDevice, plan: Plan, control: Control, *, at_once: 
         raise StateError(_OUT_OF_DATE)
     if info["num_flagged"] and plan.room is None:
         merged = None
-        if plan.may_merge and is_better_merged(state, info):
+        if plan.may_merge and are_very_many(state, info):
             # Of a plan that is to be written at once nothing is, if pages are flagged.
             merged = _plan_merge(device, state, plan.given, begun - plan.seconds, at_once=at_once)
         if merged is not None:

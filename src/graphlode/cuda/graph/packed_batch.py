@@ -25,7 +25,7 @@ EFFECT_TILE = 1024  # as in packed_store.cuh
 INFO = (
     *("bad_row", "inserted", "deleted", "changed", "num_leaves", "num_suspects"),
     *("num_narrow", "num_wide", "num_flagged", "window_leaves", "self_loops"),
-    *("tickets", "any_crowded", "num_fresh", "num_replaced", "needs_host"),
+    *("tickets", "any_crowded", "num_fresh", "num_replaced", "any_joined"),
 )
 
 WHOSE = INFO.index("tickets")

@@ -2,9 +2,8 @@
 
 A page that is too full or too empty takes its neighbors along: groups are runs of eight pages of the directory, so
 that eight full pages become nine rather than one becoming two half empty ones. On a GPU the pages of a group are
-written side by side, so a group takes no longer than a page. A group that is too empty as a whole makes all groups
-eight times as large, until it is not, or there is but one. Pages that are written only because a version holds them
-stay alone.
+written side by side, so a group takes no longer than a page. A group with too few entries takes the next one along; if
+all that follow have too few, the one before does. Pages that are written only because a version holds them stay alone.
 
 The work is in proportion to the pages that are written, but for one copy of the directory.
 """
@@ -84,17 +83,18 @@ def _among(values: Int64Array, ascending: Int64Array) -> AnyArray:
 
 
 def groups_from_totals(totals: Int64Array, positions: Int64Array) -> Groups:
-    """Groups of eight or more, from the entries of all pages and the positions of flagged ones, ascending."""
-    num_pages, size = totals.size, GROUP_PAGES
-    before = np.concatenate([[0], np.cumsum(totals)])
-    outside = positions[_outside(totals[positions], num_pages)]
-    while True:
-        begins, ends = (np.unique(bounds) for bounds in _ranges(num_pages, outside, size))
-        if num_pages < 2 * size or not (before[ends] - before[begins] < LEAST_ENTRIES).any():
-            break
-        size *= 8
-    lone = positions[~_among(_ranges(num_pages, positions, size)[0], begins)]
-    begins, ends = np.sort(np.concatenate([begins, lone])), np.sort(np.concatenate([ends, lone + 1]))
+    """As groups_from_records, from the entries of all pages and the positions of flagged ones, ascending; groups with too
+    few entries are joined with others."""
+    num_pages = totals.size
+    firsts = GROUP_PAGES * np.arange(max(1, num_pages // GROUP_PAGES))
+    too_few = (np.add.reduceat(totals, firsts) < LEAST_ENTRIES) & (firsts.size > 1)
+    to_the_end = np.logical_and.accumulate(too_few[::-1])[::-1]  # a group and all that follow
+    begins = firsts[np.append(True, ~(too_few[:-1] | to_the_end[1:]))]
+    ends = np.append(begins[1:], num_pages)
+    group = begins.searchsorted(positions, side="right") - 1
+    whole = np.unique(group[_outside(totals[positions], num_pages)])
+    lone = positions[~_among(group, whole)]
+    begins, ends = np.sort(np.concatenate([begins[whole], lone])), np.sort(np.concatenate([ends[whole], lone + 1]))
     return Groups(begins, ends, totals[positions_in(begins, ends - begins)])
 
 

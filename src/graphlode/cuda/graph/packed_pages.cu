@@ -11,21 +11,21 @@
 
 // The groups of flagged pages, as packed_groups.py forms them: their jobs, their fresh pages, which have these numbers,
 // the directory afterwards, which the new version is described with, and what the host must know of it. One block, a
-// thread per group.
+// thread per group. `joins`: whether some groups are joined.
 extern "C" __global__ void __launch_bounds__(1024)
     packed_regroup(const packed_store* store_at, const unsigned* numbers, unsigned num_fresh, unsigned epoch,
                    packed_store* new_store_at, unsigned* new_pages, unsigned num_new_pages, word* new_separators,
-                   unsigned* new_positions, replaced_range* ranges, page_job* jobs, fresh_page* fresh) {
+                   unsigned* new_positions, replaced_range* ranges, page_job* jobs, fresh_page* fresh, int joins) {
   const packed_store store = *store_at;
   if (threadIdx.x == 0) *new_store_at = with_directory(store, new_pages, new_separators, new_positions, num_new_pages);
   constexpr unsigned bits = 21;  // of each of three running sums in a word
   constexpr word one = (1ull << bits) - 1;
   __shared__ word sums[32];
-  const unsigned groups = max(1u, static_cast<unsigned>(store.num_pages) / group_pages);
+  const unsigned groups = num_groups(static_cast<unsigned>(store.num_pages));
   word carried = 0;
   for (unsigned first = 0; first < groups; first += blockDim.x) {
     const unsigned group = first + threadIdx.x;
-    const seen_group seen(store, min(group, groups - 1), epoch);
+    const seen_group seen(store, min(group, groups - 1), epoch, joins != 0);
     word own = 0, all;
     if (group < groups) {
       own = seen.new_length() | static_cast<word>(seen.num_fresh()) << bits |

@@ -40,7 +40,6 @@ SOURCE = KernelSource(
 _SPARE = 8  # so many fresh pages may be needed at once, as part of all: more are written in waves
 _WAVES = 16  # into which a rewriting of all pages is split
 _THREADS, _JOB_THREADS = 256, 1024  # of a block
-_MERGED_AT_ONCE = 1 << 13  # pages that are merged in the time that the host takes to group some
 _LEAST_ROOM = 1024  # pages that the device can group without asking for more room
 _MOST_GROUPED = 1 << 21  # pages of a directory that the device makes: what packed_regroup can count
 _RANGE_WORDS = 3  # of replaced_range in packed_regroup.cuh
@@ -58,6 +57,7 @@ class PagePlan:
     waves: list[Wave]
     room: GroupRoom | None = None  # if the device is to group the flagged ones
     numbers: AnyArray | None = None  # of fresh pages, if so
+    joins: int = 0  # whether some groups are joined, if so
 
 
 class Wave(NamedTuple):
@@ -74,17 +74,10 @@ def are_very_many(state: State, info: dict[str, int]) -> bool:
     return info["num_fresh"] > max(state.pool.num_free, state.pages.size // _SPARE, SEGMENT_PAGES)
 
 
-def is_better_merged(state: State, info: dict[str, int]) -> bool:
-    """Whether all entries are merged with the batch sooner than the flagged pages are written: if these are very many, or
-    if the host had to group them and there are few others."""
-    few = state.pages.size <= _MERGED_AT_ONCE and state.pool.is_alone
-    return are_very_many(state, info) or (bool(info["needs_host"]) and few)
-
-
 def are_grouped_by_device(state: State, info: dict[str, int]) -> bool:
     """Whether the device can form the groups of flagged pages by itself: `info` is what it says of them."""
     can_count = state.pages.size + info["num_fresh"] < _MOST_GROUPED
-    return can_count and not info["needs_host"] and not are_very_many(state, info)
+    return can_count and not are_very_many(state, info)
 
 
 def plan_pages(device: KernelDevice, state: State, buffers: Buffers, info: dict[str, int]) -> PagePlan:
@@ -92,7 +85,7 @@ def plan_pages(device: KernelDevice, state: State, buffers: Buffers, info: dict[
     if state.page_launches is None:
         state.page_launches = _sequence(device, state)  # a commit must not need memory
     if are_grouped_by_device(state, info):
-        return _grouped_by_device(device, state, info["num_fresh"], info["num_replaced"])
+        return _grouped_by_device(device, state, info)
     records = read_flagged(device, buffers, info["num_flagged"])
     groups = groups_from_records(state.pages.size, records)
     if groups is None:
@@ -105,8 +98,9 @@ def plan_pages(device: KernelDevice, state: State, buffers: Buffers, info: dict[
     return _page_plan(device, state, found, replaced, waves)
 
 
-def _grouped_by_device(device: KernelDevice, state: State, num_fresh: int, num_replaced: int) -> PagePlan:
+def _grouped_by_device(device: KernelDevice, state: State, info: dict[str, int]) -> PagePlan:
     """Room for what the device needs to group the flagged pages: nothing is allocated or copied if there is enough."""
+    num_fresh, num_replaced = info["num_fresh"], info["num_replaced"]
     numbers = state.reserve(num_fresh)
     room: GroupRoom | None = state.group_room
     if room is None or room.capacity < max(num_fresh, num_replaced):
@@ -115,7 +109,7 @@ def _grouped_by_device(device: KernelDevice, state: State, num_fresh: int, num_r
     directory = state.unfilled_directory(state.pages.size - num_replaced + num_fresh)
     waves = [Wave(0, num_replaced, 0, num_fresh)]
     replaced = np.empty(num_replaced, np.uint32)
-    return PagePlan(room.jobs, room.fresh, num_fresh, directory, replaced, waves, room, numbers)
+    return PagePlan(room.jobs, room.fresh, num_fresh, directory, replaced, waves, room, numbers, info["any_joined"])
 
 
 class GroupRoom:
@@ -195,7 +189,7 @@ def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_update
             *(state.described(), buffers.described, *arrays),
             *((plan.fresh, plan.fresh) if room is None else (room.numbers_there, room.ranges_there)),
             *(jobs, plan.fresh),
-            *(num_updates, state.epoch, num_jobs, num_fresh, num_new),
+            *(num_updates, state.epoch, num_jobs, num_fresh, num_new, plan.joins),
             *(wave.first_fresh, wave.end_fresh, _THREADS, _JOB_THREADS, stays, int(room is not None)),
             launch_shape(device, num_jobs, per_block=1)[0],
             launch_shape(device, num_updates)[0],
@@ -227,6 +221,7 @@ class _Value(IntEnum):
     NUM_JOBS = auto()
     NUM_FRESH = auto()
     NUM_NEW = auto()
+    JOINS = auto()
     BEGIN_FRESH = auto()
     END_FRESH = auto()
     THREADS = auto()
@@ -260,7 +255,7 @@ def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
         packed_launch.write_bytes(weighted=state.pool.weighted),
     )
     of_groups = [v.STORE, v.NUMBERS, v.NUM_FRESH, v.EPOCH, v.NEW_STORE, v.NEW_PAGES, v.NUM_NEW]
-    of_groups += [v.NEW_SEPARATORS, v.NEW_POSITIONS, v.RANGES, v.JOBS, v.FRESH]
+    of_groups += [v.NEW_SEPARATORS, v.NEW_POSITIONS, v.RANGES, v.JOBS, v.FRESH, v.JOINS]
     of_all = [v.STORE, v.BATCH, v.COUNT, v.JOBS, v.NUM_JOBS, v.FRESH, v.BEGIN_FRESH, v.END_FRESH]
     of_new = [v.STORE, v.BATCH, v.COUNT, v.EPOCH, v.JOBS, v.NUM_JOBS, v.FRESH]
     steps = [

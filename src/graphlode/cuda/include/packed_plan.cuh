@@ -242,8 +242,24 @@ __device__ __forceinline__ void choose_windows(const unsigned (&counts)[4], bool
   }
 }
 
+// Whether the groups before and behind one, if there are any, have enough entries to stay by themselves: one warp, half
+// of it for each.
+__device__ __forceinline__ bool neighbors_have_enough(const packed_store& store, page_group group) {
+  const unsigned pages = static_cast<unsigned>(store.num_pages), lane = static_cast<unsigned>(lane_id());
+  const bool is_before = lane < 16;
+  page_group other = group;
+  if (is_before && group.begin > 0) other = page_group(group.begin - 1, pages);
+  if (!is_before && group.end < pages) other = page_group(group.end, pages);
+  const bool is_there = other.begin != group.begin;
+  const unsigned position = other.begin + lane % 16;
+  unsigned own = is_there && position < other.end ? store.totals[store.pages[position]] : 0;
+  for (int step = 8; step > 0; step /= 2) own += __shfl_xor_sync(full_mask, own, step);
+  return __all_sync(full_mask, !is_there || own >= lower_slots(page_level));
+}
+
 // Tells the host of a page that needs fresh pages: one warp, a lane per word of the record. The first page of a group
-// that is out of bounds says what the group comes to; without such a page, every page stays alone.
+// that is out of bounds says what the group comes to; without such a page, every page stays alone. For groups that are
+// joined, the first one with too few entries speaks.
 __device__ __forceinline__ void flag_page(const packed_store& store, const packed_batch& batch, unsigned page) {
   const unsigned lane = static_cast<unsigned>(lane_id()), position = store.positions[page];
   const unsigned pages = static_cast<unsigned>(store.num_pages);
@@ -253,17 +269,26 @@ __device__ __forceinline__ void flag_page(const packed_store& store, const packe
   if (lane > 0) own = in_group ? store.totals[store.pages[group.begin + lane - 1]] : 0;
   const unsigned outside = __ballot_sync(full_mask, in_group && page_is_outside(store, own));
   const unsigned total = warp_sum(lane > 0 ? own : 0u);
+  const bool is_quiet = total >= lower_slots(page_level) && neighbors_have_enough(store, group);
   unsigned index = 0;
   if (lane == 0) {
     index = atomicAdd(&batch.info->num_flagged, 1u);
     const bool first =
         outside != 0 && static_cast<unsigned>(__ffs(static_cast<int>(outside))) == position - group.begin + 2;
-    if (outside == 0 || first) {
-      atomicAdd(&batch.info->num_fresh, first ? fresh_pages_for(total) : 1u);
-      atomicAdd(&batch.info->num_replaced, first ? group.end - group.begin : 1u);
+    bool is_joined = false;
+    if (!is_quiet) {
+      const joined_groups joined(store, group.begin / group_pages);
+      is_joined = !joined.is_one();
+      if (is_joined && first && joined.first_with_too_few() * group_pages == group.begin) {
+        atomicAdd(&batch.info->num_fresh, fresh_pages_for(joined.total));
+        atomicAdd(&batch.info->num_replaced, joined.length());
+        atomicExch(&batch.info->any_joined, 1u);
+      }
     }
-    const bool too_few = total < lower_slots(page_level) && group.end - group.begin < pages;
-    if (first && too_few) atomicExch(&batch.info->needs_host, 1u);
+    if (!is_joined && (outside == 0 || first)) {
+      atomicAdd(&batch.info->num_fresh, first ? fresh_pages_for(total) : 1u);
+      atomicAdd(&batch.info->num_replaced, first ? group.length() : 1u);
+    }
   }
   index = __shfl_sync(full_mask, index, 0);
   if (lane < record_words) batch.flagged[static_cast<word>(index) * record_words + lane] = own;

@@ -66,8 +66,8 @@ struct packed_info {
   unsigned self_loops;     // updates that were dropped
   unsigned tickets;        // zero between launches; where the host sees it, the epoch of the batch that it is of
   unsigned any_crowded;    // 1: a leaf has so many updates that more than a warp must write them
-  // what the groups of flagged pages come to: pages that are written and that are replaced; 1: the host must group them
-  unsigned num_fresh, num_replaced, needs_host;
+  // what the groups of flagged pages come to: pages that are written and that are replaced; 1: some groups are joined
+  unsigned num_fresh, num_replaced, any_joined;
 };
 
 // The updates [begin, end) of one leaf, and how many entries it has before and after them.
@@ -105,14 +105,17 @@ constexpr unsigned group_pages = 8;
 constexpr unsigned record_words = 2 * group_pages;
 constexpr unsigned filled_slots = page_slots * 4 / 5;  // of pages that are written anew
 
+__device__ __forceinline__ unsigned num_groups(unsigned pages) { return max(1u, pages / group_pages); }
+
 // The group that a position is in.
 struct page_group {
   unsigned begin, end;  // positions
   __device__ __forceinline__ page_group(unsigned position, unsigned pages) {
-    const unsigned last = max(1u, pages / group_pages) - 1, group = min(position / group_pages, last);
+    const unsigned last = num_groups(pages) - 1, group = min(position / group_pages, last);
     begin = group * group_pages;
     end = group == last ? pages : begin + group_pages;
   }
+  __device__ __forceinline__ unsigned length() const { return end - begin; }
 };
 
 __host__ __device__ __forceinline__ constexpr unsigned upper_slots(unsigned level) {
@@ -126,6 +129,59 @@ __host__ __device__ __forceinline__ constexpr unsigned lower_slots(unsigned leve
 __device__ __forceinline__ bool page_is_outside(const packed_store& store, unsigned total) {
   return total > upper_slots(page_level) || (store.num_pages > 1 && total < lower_slots(page_level));
 }
+// Groups that are written together: one with too few entries takes the next one along, and if all that follow have too
+// few, the one before. One thread. Pages that have too few entries are flagged, so that there is a flagged one among
+// those of such a group.
+struct joined_groups {
+  const packed_store& store;
+  unsigned pages, groups;
+  unsigned first, last;  // that are joined with the one in question
+  word total = 0;        // the entries of all
+  word before = 0;       // of those before the one in question
+
+  __device__ __forceinline__ joined_groups(const packed_store& store_, unsigned group)
+      : store(store_),
+        pages(static_cast<unsigned>(store_.num_pages)),
+        groups(num_groups(pages)),
+        first(group),
+        last(group) {
+    while (first > 0 && are_joined(first - 1)) --first;
+    while (last + 1 < groups && are_joined(last)) ++last;
+    for (unsigned i = first; i <= last; ++i) {
+      if (i == group) before = total;
+      total += entries_of(i);
+    }
+  }
+  __device__ __forceinline__ bool is_one() const { return first == last; }
+  __device__ __forceinline__ unsigned begin() const { return range_of(first).begin; }
+  __device__ __forceinline__ unsigned length() const { return range_of(last).end - begin(); }
+  // Of those that have too few entries there is one.
+  __device__ __forceinline__ unsigned first_with_too_few() const {
+    unsigned group = first;
+    while (!has_too_few(group)) ++group;
+    return group;
+  }
+
+ private:
+  __device__ __forceinline__ page_group range_of(unsigned group) const { return {group * group_pages, pages}; }
+  __device__ __forceinline__ word entries_of(unsigned group) const {
+    const page_group range = range_of(group);
+    word sum = 0;
+#pragma unroll 8
+    for (unsigned i = range.begin; i < range.end; ++i) sum += store.totals[store.pages[i]];
+    return sum;
+  }
+  __device__ __forceinline__ bool has_too_few(unsigned group) const {
+    return groups > 1 && entries_of(group) < lower_slots(page_level);
+  }
+  // Whether a group is joined with the next one.
+  __device__ __forceinline__ bool are_joined(unsigned group) const {
+    if (has_too_few(group)) return true;
+    unsigned next = group + 1;
+    while (next < groups && has_too_few(next)) ++next;
+    return next == groups;
+  }
+};
 // How many pages take so many entries.
 __device__ __forceinline__ unsigned fresh_pages_for(word entries) {
   if (entries <= upper_slots(page_level)) return 1;
