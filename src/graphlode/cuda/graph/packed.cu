@@ -28,7 +28,7 @@ __device__ __forceinline__ void share(const Struct* from, Struct& to) {
 
 // A batch of at most block_tile updates, unsorted, by one block of whole warps: sorted, located and planned. All that
 // is counted lies in shared memory until the end, as does what planning must know of an update.
-extern "C" __global__ void __launch_bounds__(1024)
+extern "C" __global__ void __launch_bounds__(1024, 1)
     packed_plan_small(const packed_store* store_at, const packed_batch* batch_at, const void* tails, const void* heads,
                       const unsigned char* deletes, const double* weights, unsigned how, unsigned n, unsigned epoch,
                       unsigned neighbor_bits, int step) {
