@@ -51,8 +51,10 @@ def devices(request: pytest.FixtureRequest) -> str | list[str]:
     return names
 
 
-def pytest_collection_finish() -> None:
-    """What exists before the first test stays: looking through it for garbage took most of the time of some tests."""
+@pytest.fixture(scope="module", autouse=True)
+def _earlier_objects_are_no_garbage() -> None:
+    """What is left of collection and of earlier modules stays: looking through it took most of the time of tests that
+    collect garbage often."""
     gc.collect()
     gc.freeze()
 
