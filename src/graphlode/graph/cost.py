@@ -9,7 +9,8 @@ that small batches matter as much as large ones.
 
 A path that is never taken would never be learned, however wrong its numbers are. So one that is expected to take little
 longer than the best is tried now and then, less and less often as it goes on losing; and what small shards have shown
-says little of far larger ones, where the paths that may be best are tried once.
+says little of far larger ones, where the paths that may be best are tried first: several times, since the first batches
+of a size may have to wait for memory.
 
 Batches that are small beside the store need no model: whatever the device, writing them in place touches far less.
 """
@@ -30,7 +31,8 @@ _SMALL_PART = 100  # with fewer than one update for so many entries, in place is
 
 _ANCHOR = 0.01  # what calibration counts for beside recent batches: directions that they do not explore stay known
 _FAR = 4  # times as many entries as a path was ever seen with: nothing is known of it
-_UNCERTAIN: tuple[Path, ...] = ("merge", "in place")  # that are tried there
+_UNCERTAIN: tuple[Path, ...] = ("merge", "in place")  # that are tried there,
+_TRIES = 3  # so many times each
 _WORTH_A_TRY = 2.5  # times what the best path is expected to take
 _FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many after each try
 
@@ -63,6 +65,7 @@ class CostModel:
         self._passed_over = dict.fromkeys(CHOICES, 0)
         self._waits = dict.fromkeys(CHOICES, _FIRST_WAIT)
         self._most_entries = dict.fromkeys(CHOICES, 0)  # that a path was seen with
+        self._tries = dict.fromkeys(CHOICES, 0)  # of far more
         self._lock = Lock()
         self.calibrated = False
 
@@ -72,7 +75,8 @@ class CostModel:
             if known == path:
                 with self._lock:
                     fit.observe(_features(known, updates, entries), seconds)
-                    self._most_entries[known] = max(self._most_entries[known], entries)
+                    if entries <= _FAR * self._most_entries[known] or not self.calibrated:
+                        self._most_entries[known] = max(self._most_entries[known], entries)
 
     def predict(self, path: Path, updates: int, entries: int) -> float | None:
         """Seconds; None if nothing is known."""
@@ -91,7 +95,9 @@ class CostModel:
                 return rule_of_thumb(updates, entries)
             for path in _UNCERTAIN:
                 if entries > _FAR * self._most_entries[path]:
-                    self._most_entries[path] = entries
+                    self._tries[path] += 1
+                    if self._tries[path] == _TRIES:
+                        self._most_entries[path], self._tries[path] = entries, 0
                     return path
             costs = {path: fit.predict(_features(path, updates, entries)) for path, fit in self._fits.items()}
             return self._in_turn(min(CHOICES, key=costs.__getitem__), costs)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from graphlode.cpu._native import DecayingFit
+from graphlode.cpu import _native
 
-__all__ = ["DecayingFit"]
+DecayingFit = _native.DecayingFit
