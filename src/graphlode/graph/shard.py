@@ -84,7 +84,8 @@ class Shard:
         self._strategy: Strategy = strategy
         self._model = _model(device, weighted)
         # Whether the kernels take a batch in one go, small ones on the calling thread as far as they can there.
-        self.attempts = hasattr(self.kernels, "attempt")
+        self._attempt: Any = getattr(self.kernels, "attempt", None)
+        self.attempts = self._attempt is not None
         self._nearby: Any = device.nearby()
         self._chosen: Path | None = None  # by an attempt, for the batch that follows
 
@@ -108,16 +109,16 @@ class Shard:
 
     def attempt(self, part: Part) -> Any:
         """On any thread: the change if the part could be written where it is, else something for `apply`, or None."""
-        near, kernels, state, updates = self._nearby, self.kernels, self.state, part.keys.size
+        near, state, keys = self._nearby, self.state, part.keys
         if near is None:
             return None
-        entries = kernels.num_entries(state)
+        updates, entries = keys.size, self.kernels.num_entries(state)
         certainly = self._strategy == "auto" and certainly_in_place(updates, entries)
         self._chosen = "in place" if certainly else self._known_path(updates, entries)
         if self._chosen != "in place":
             return None
-        found = kernels.attempt(near, state, part.keys, part.deletes, part.weights)
-        if isinstance(found, Change):
+        found = self._attempt(near, state, keys, part.deletes, part.weights)
+        if type(found) is Change:
             if not certainly:
                 self._learn("in place", found, updates, entries)
             self._count(found)

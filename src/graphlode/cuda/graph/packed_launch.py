@@ -91,19 +91,35 @@ class Launches:
         self._sequences: dict[tuple[int, int, bool], LaunchSequence] = {}
         self._anything = device.empty(1, np.uint64)  # stands for arrays that a call gives
         self._numbers: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._small: dict[int, tuple[int, ...]] = {}  # as _numbers, of small batches, by their size
         self._writing = prepare_sequence(device, self._write_steps(at_once=False))  # a commit must not need memory
+        self._running_small = prepare_sequence(device, self._plan_steps(_SMALL, WINDOWS) + self._write_steps())
 
     def run(
         self, state: State, buffers: Buffers, given: Given, step: int, *, write: bool = False, wait: bool = False
     ) -> None:
         """Plan a batch as far as `step`, and write it. The device then tells what it did, unless it only planned leaves."""
         count = given.count
+        if count <= MOST_SMALL and write and wait:
+            self._run_small(state, buffers, given, count)
+            return
         passes = _SMALL if count <= MOST_SMALL and step != SORTED else passes_for(state, given)
         sequence = self._sequences.get((passes, step, write))
         if sequence is None:
             made = self._plan_steps(passes, step) + (self._write_steps() if write else [])
             sequence = self._sequences[passes, step, write] = prepare_sequence(self._device, made)
         sequence.run(self._values(state, buffers, given, is_small=passes == _SMALL), wait, given.stream)
+
+    def _run_small(self, state: State, buffers: Buffers, given: Given, count: int) -> None:
+        """As `run` of a small batch that is written at once: what is most often asked for, and in the greatest hurry."""
+        numbers = self._small.get(count)
+        if numbers is None:
+            if len(self._small) == _MOST_REMEMBERED:
+                self._small.clear()
+            numbers = self._small[count] = self._small_numbers(count)
+        arrays = state.described(), buffers.described, given.tails, given.heads, given.deletes, given.weights
+        values = arrays + (given.how, count, state.epoch, given.neighbor_bits) + numbers
+        self._running_small.run(values, True, given.stream)
 
     def write(self, state: State, buffers: Buffers, given: Given) -> None:
         """Write what was planned and stays in its pages, whatever else there is."""

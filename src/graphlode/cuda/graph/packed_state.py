@@ -116,6 +116,10 @@ class State:
 
     def described(self) -> Any:
         """The struct packed_store of include/packed_store.cuh, on the device."""
+        known = self._described
+        is_same = known.directory is self.directory and known.generation == self.pool.generation
+        if is_same and known.row_leaves is self.row_leaves and known.num_rows == self.num_rows:
+            return known.struct  # as `description` says, without a detour
         return self.description().struct
 
     def description(self) -> Description:
@@ -212,8 +216,9 @@ class State:
     @property
     def is_undisturbed(self) -> bool:
         """Whether a batch can begin without cleaning up and without memory."""
-        disturbed = self.frozen or self._planning or self._rows_are_shared or self.pool.is_stale
-        return not disturbed and self.epoch < _LAST_EPOCH
+        if self.frozen or self._planning or self._rows_are_shared:
+            return False
+        return not self.pool.is_stale and self.epoch < _LAST_EPOCH
 
     def replace_pages(self, directory: Directory, replaced: AnyArray) -> None:
         self._take_over(directory)
