@@ -14,6 +14,7 @@ import graphlode as gl
 from graphlode.errors import DeviceMemoryError, InputError, StateError
 from graphlode.execute.shares import NUM_SLOTS
 from graphlode.graph import balance
+from graphlode.graph.cost import CostModel
 from stores import even, mixes, several
 
 
@@ -143,6 +144,22 @@ def test_a_device_that_breaks_while_committing_closes_the_store_to_batches() -> 
     with pytest.raises(StateError, match="broke in the middle of a batch"):
         store.insert([1], [2])
     assert before.num_edges == len(before.edges())
+
+
+def test_a_batch_in_place_that_comes_to_a_merge_is_learned_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pages would overflow. What that takes says nothing of batches that stay in place, such as deletions."""
+    learned: list[tuple[str, int]] = []
+    monkeypatch.setattr(CostModel, "choose", lambda *_: "in place")
+    monkeypatch.setattr(CostModel, "observe", lambda _, path, updates, *rest: learned.append((path, updates)))
+    rng = np.random.default_rng(1)
+    with gl.DynamicGraph(directed=True, num_vertices=1000, devices="cuda-emulated") as store:
+        store.insert(*rng.integers(0, 1000, (2, 280_000)))
+        learned.clear()
+        edges = rng.integers(0, 1000, (2, 60_000))
+        assert dict(store.insert(*edges).paths) == {"cuda-emulated": "merge"}
+        assert dict(store.delete(*edges[:, :5000]).paths) == {"cuda-emulated": "in place"}
+        store.check()
+    assert [path for path, _ in learned] == ["merge", "in place"]
 
 
 def test_a_store_of_many_rows_grows_on_every_shard(mix: list[str]) -> None:

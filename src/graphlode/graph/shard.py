@@ -114,7 +114,7 @@ class Shard:
             return None
         updates, entries = keys.size, self.kernels.num_entries(state)
         certainly = self._strategy == "auto" and certainly_in_place(updates, entries)
-        self._chosen = "in place" if certainly else self._known_path(updates, entries)
+        self._chosen = "in place" if certainly else self._known_path(part, entries)
         if self._chosen != "in place":
             return None
         found = self._attempt(near, state, keys, part.deletes, part.weights)
@@ -138,13 +138,21 @@ class Shard:
         finally:
             turn.release()
 
-    def _known_path(self, updates: int, entries: int) -> Path | None:
+    def _known_path(self, part: Part, entries: int) -> Path | None:
         """The path to take, if that is known without trying."""
+        updates = part.keys.size
         if self._strategy != "auto":
             return self._strategy
         if certainly_in_place(updates, entries):
             return "in place"
-        return self._model.choose(updates, entries) if entries > 0 and self._model.calibrated else None
+        return self._choose(part, entries) if entries > 0 and self._model.calibrated else None
+
+    def _choose(self, part: Part, entries: int) -> Path:
+        """By the model, unless the kernels know that a batch in place would come to a merge: then it is learned as one."""
+        path = self._model.choose(part.keys.size, entries)
+        overflows = getattr(self.kernels, "overflows", None)
+        is_merged = path == "in place" and overflows is not None and overflows(self.state, part.keys, part.deletes)
+        return "merge" if is_merged else path
 
     # On the worker
 
@@ -159,7 +167,7 @@ class Shard:
     def prepare(self, part: Part, control: Control, device: Device | None = None) -> Prepared:
         """May fail, and changes nothing that anybody sees. `device`: one that stands for this shard's."""
         entries = self.kernels.num_entries(self.state)
-        path = self._path(part.keys.size, entries)
+        path = self._path(part, entries)
         plan = self.kernels.prepare(
             device or self.device, self.state, part.keys, part.deletes, part.weights, path=path, control=control
         )
@@ -177,7 +185,7 @@ class Shard:
         if begun is not None:
             change: Change = self.kernels.finish(self.device, begun, control=control)
         else:
-            path, self._chosen = self._chosen or self._path(size, entries), None
+            path, self._chosen = self._chosen or self._path(part, entries), None
             change = self.kernels.apply(
                 self.device, self.state, part.keys, part.deletes, part.weights, path=path, control=control
             )
@@ -217,13 +225,13 @@ class Shard:
 
     # Inside
 
-    def _path(self, updates: int, entries: int) -> Path:
-        if (known := self._known_path(updates, entries)) is not None:
+    def _path(self, part: Part, entries: int) -> Path:
+        if (known := self._known_path(part, entries)) is not None:
             return known
-        if (entries or updates >= _LARGE) and not self._model.calibrated:
+        if (entries or part.keys.size >= _LARGE) and not self._model.calibrated:
             with suppress(MemoryError):  # there may still be enough for the batch itself
                 self._model.calibrate(self._trial)
-        return self._model.choose(updates, entries)
+        return self._choose(part, entries)
 
     def _trial(self, size: int) -> Trial:
         """Timed batches on a scratch shard."""

@@ -62,6 +62,7 @@ __all__ = [
     "fork",
     "nbytes",
     "num_entries",
+    "overflows",
     "prepare",
     "resize",
     "row",
@@ -135,7 +136,7 @@ def attempt(device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes
     None if something must be tidied up first, or all pages would overflow. Runs on any thread while no other batch does.
     """
     count = batch.size
-    if not count or not state.is_undisturbed or (deletes is None and state.num_entries + count > state.most_in_place):
+    if not count or not state.is_undisturbed or overflows(state, batch, deletes):
         return None
     begun, workspace = perf_counter(), state.workspace
     if not workspace.has_room(count, state.directory.pages.size):
@@ -159,6 +160,11 @@ def attempt(device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes
     slots = LEAF_SLOTS * (leaves + window_leaves)
     seconds = perf_counter() - begun
     return Change(inserted, deleted, changed, "in place", slots, narrow + wide, seconds, self_loops)
+
+
+def overflows(state: State, batch: AnyArray | Pairs, deletes: Any) -> bool:
+    """Whether nearly all pages would be too full if the batch were written in place: it is merged then."""
+    return deletes is None and state.num_entries + batch.size > state.most_in_place
 
 
 def finish(device: KernelDevice, plan: Plan, *, control: Control) -> Change:
@@ -188,8 +194,8 @@ def _plan(
         for source in (packed_merge.SOURCE, packed_pages.SOURCE):
             state.load(source)  # now, so that no later batch waits for a compiler
     state.begin_plan()
-    overflows = deletes is None and state.num_entries + count > state.most_in_place
-    path = "merge" if path == "rebuild" or (path == "in place" and overflows) else path
+    is_merged = path == "rebuild" or (path == "in place" and overflows(state, batch, deletes))
+    path = "merge" if is_merged else path
     at_once = at_once and path != "climb"  # which the host looks at level by level
     weighted = state.pool.weighted
     staging = state.workspace.staging(device)
