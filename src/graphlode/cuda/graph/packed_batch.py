@@ -178,6 +178,11 @@ class Workspace:
         assert self.kept is not None
         return self.kept
 
+    def tidy(self) -> None:
+        """Let go of buffers for large batches; the next one makes others."""
+        if self.kept is not None and self.kept.capacity > _KEPT:
+            self.kept = None
+
     @property
     def nbytes(self) -> int:
         return 0 if self.kept is None else self.kept.nbytes

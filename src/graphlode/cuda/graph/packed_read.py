@@ -77,6 +77,7 @@ def nbytes(device: KernelDevice, state: State) -> int:
     whoever else does."""
     if not state.frozen and not state.planning:
         state.pool.tidy()
+        state.workspace.tidy()
     tasks = 0 if state.merge_tasks is None else state.merge_tasks.nbytes
     spare = 0 if state.spare is None else state.spare.nbytes
     beside = int(state.row_leaves.nbytes) + state.directory.nbytes + spare + tasks + state.workspace.nbytes
