@@ -13,6 +13,7 @@ from packed_pair import Pair, assert_same, random_keys
 
 from graphlode.control import Control
 from graphlode.cuda.graph import packed, packed_pages
+from graphlode.cuda.graph.packed_groups import num_groups
 from graphlode.cuda.graph.packed_input import take
 from graphlode.cuda.graph.packed_read import leaf_counts
 from graphlode.errors import InputError
@@ -157,6 +158,23 @@ def test_the_device_groups_pages_as_the_host_does(bench: Bench, held: bool, monk
     found = grouped(by_host=False)
     assert found == grouped(by_host=True)
     assert len(found) > 16
+
+
+def test_several_blocks_group_pages_as_one_does(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed_pages, "_JOB_THREADS", 32)  # groups of a block: a full one would be 27 million entries
+    pair, per_row = Pair(bench, 300), 3000
+    pair.apply(keys_of(np.repeat(np.arange(300), per_row), np.tile(np.arange(per_row), 300)), path="merge")
+    pages = pair.statistics["pages"]
+    assert num_groups(pages) > 32
+    rng = np.random.default_rng(29)
+    for row in (3, 298, 150):
+        pair.apply(keys_of(np.full(2500, row), rng.integers(4000, 2**31, 2500)))
+    grown = pair.statistics["pages"]
+    gone = keys_of(
+        np.repeat(np.arange(255, 285), per_row), np.tile(np.arange(per_row), 30)
+    )  # across the blocks' border
+    assert pair.apply(gone, np.ones(gone.size, bool)).path == "in place"
+    assert pages < grown > pair.statistics["pages"]
 
 
 @pytest.mark.parametrize("held", [False, True], ids=["alone", "with a version"])

@@ -86,7 +86,7 @@ def groups_from_totals(totals: Int64Array, positions: Int64Array) -> Groups:
     """As groups_from_records, from the entries of all pages and the positions of flagged ones, ascending; groups with too
     few entries are joined with others."""
     num_pages = totals.size
-    firsts = GROUP_PAGES * np.arange(max(1, num_pages // GROUP_PAGES))
+    firsts = GROUP_PAGES * np.arange(num_groups(num_pages))
     too_few = (np.add.reduceat(totals, firsts) < LEAST_ENTRIES) & (firsts.size > 1)
     to_the_end = np.logical_and.accumulate(too_few[::-1])[::-1]  # a group and all that follow
     begins = firsts[np.append(True, ~(too_few[:-1] | to_the_end[1:]))]
@@ -96,6 +96,10 @@ def groups_from_totals(totals: Int64Array, positions: Int64Array) -> Groups:
     lone = positions[~_among(group, whole)]
     begins, ends = np.sort(np.concatenate([begins[whole], lone])), np.sort(np.concatenate([ends[whole], lone + 1]))
     return Groups(begins, ends, totals[positions_in(begins, ends - begins)])
+
+
+def num_groups(num_pages: int) -> int:
+    return max(1, num_pages // GROUP_PAGES)
 
 
 def positions_in(begins: Int64Array, lengths: Int64Array) -> Int64Array:

@@ -9,35 +9,68 @@
 #include "packed_regroup.cuh"
 #include "packed_spread.cuh"
 
+constexpr unsigned sum_bits = 21;  // of each of three running sums in a word
+constexpr word one_sum = (1ull << sum_bits) - 1;
+
+// What the blocks of packed_regroup tell each other: how many are done, zero between launches, and for each of them the
+// sum of what it and all before it add up to, with the epoch that this is of.
+struct block_chain {
+  unsigned num_done, unused;
+  struct link {
+    word sum, epoch;
+  } links[1];  // as many as there are blocks
+};
+
+// What all blocks before this one add up to: blocks are numbered as they begin, so nobody waits for one that has not.
+// One thread.
+__device__ __forceinline__ word sum_before(volatile block_chain::link* links, unsigned number, word own,
+                                           unsigned epoch) {
+  word before = 0;
+  if (number > 0) {
+    while (links[number - 1].epoch != epoch) pause_thread(20);
+    __threadfence();
+    before = links[number - 1].sum;
+  }
+  links[number].sum = before + own;
+  __threadfence();
+  links[number].epoch = epoch;
+  return before;
+}
+
 // The groups of flagged pages, as packed_groups.py forms them: their jobs, their fresh pages, which have these numbers,
-// the directory afterwards, which the new version is described with, and what the host must know of it. One block, a
-// thread per group. `joins`: whether some groups are joined.
+// the directory afterwards, which the new version is described with, and what the host must know of it. A thread per
+// group. `joins`: whether some groups are joined.
 extern "C" __global__ void __launch_bounds__(1024)
-    packed_regroup(const packed_store* store_at, const unsigned* numbers, unsigned num_fresh, unsigned epoch,
-                   packed_store* new_store_at, unsigned* new_pages, unsigned num_new_pages, word* new_separators,
-                   unsigned* new_positions, replaced_range* ranges, page_job* jobs, fresh_page* fresh, int joins) {
+    packed_regroup(const packed_store* store_at, const packed_batch* batch_at, const unsigned* numbers,
+                   unsigned num_fresh, unsigned epoch, packed_store* new_store_at, unsigned* new_pages,
+                   unsigned num_new_pages, word* new_separators, unsigned* new_positions, replaced_range* ranges,
+                   block_chain* chain, page_job* jobs, fresh_page* fresh, int joins) {
   const packed_store store = *store_at;
-  if (threadIdx.x == 0) *new_store_at = with_directory(store, new_pages, new_separators, new_positions, num_new_pages);
-  constexpr unsigned bits = 21;  // of each of three running sums in a word
-  constexpr word one = (1ull << bits) - 1;
-  __shared__ word sums[32];
+  unsigned* const tickets = &batch_at->info->tickets;
+  __shared__ word sums[32], carried;
+  __shared__ unsigned number;
+  if (threadIdx.x == 0) number = atomicAdd(tickets, 1u);
+  __syncthreads();
   const unsigned groups = num_groups(static_cast<unsigned>(store.num_pages));
-  word carried = 0;
-  for (unsigned first = 0; first < groups; first += blockDim.x) {
-    const unsigned group = first + threadIdx.x;
-    const seen_group seen(store, min(group, groups - 1), epoch, joins != 0);
-    word own = 0, all;
-    if (group < groups) {
-      own = seen.new_length() | static_cast<word>(seen.num_fresh()) << bits |
-            static_cast<word>(seen.num_jobs()) << (2 * bits);
-    }
-    const word before = carried + block_scan(own, sums, all) - own;
-    const regroup_places at{static_cast<unsigned>(before & one), static_cast<unsigned>(before >> bits & one),
-                            static_cast<unsigned>(before >> (2 * bits))};
-    if (group < groups) write_group(store, seen, at, numbers, new_pages, ranges, jobs, fresh);
-    carried += all;
+  const unsigned group = number * blockDim.x + threadIdx.x;
+  const seen_group seen(store, min(group, groups - 1), epoch, joins != 0);
+  word own = 0, all;
+  if (group < groups) {
+    own = seen.new_length() | static_cast<word>(seen.num_fresh()) << sum_bits |
+          static_cast<word>(seen.num_jobs()) << (2 * sum_bits);
+  }
+  const word scanned = block_scan(own, sums, all);
+  if (threadIdx.x == 0) {
+    carried = sum_before(chain->links, number, all, epoch);
+    if (number == 0) *new_store_at = with_directory(store, new_pages, new_separators, new_positions, num_new_pages);
   }
   __syncthreads();
+  const word before = carried + scanned - own;
+  const regroup_places at{static_cast<unsigned>(before & one_sum), static_cast<unsigned>(before >> sum_bits & one_sum),
+                          static_cast<unsigned>(before >> (2 * sum_bits))};
+  if (group < groups) write_group(store, seen, at, numbers, new_pages, ranges, jobs, fresh);
+  if (!last_block(&chain->num_done)) return;
+  if (threadIdx.x == 0) *tickets = 0;
   for (unsigned i = threadIdx.x; i < num_fresh; i += blockDim.x) {
     const long long next = fresh[i].successor + 1;
     fresh[i].successor = next < num_new_pages ? static_cast<long long>(new_pages[next]) : -1ll;

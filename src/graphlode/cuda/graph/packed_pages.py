@@ -19,6 +19,7 @@ from graphlode.cuda.graph.packed_groups import (
     Regrouping,
     groups_from_records,
     groups_from_totals,
+    num_groups,
     regroup,
 )
 from graphlode.cuda.graph.packed_input import mapped
@@ -128,6 +129,8 @@ class GroupRoom:
         self.ranges_there = there.view(np.uint32)[self.capacity :]
         self.jobs = device.empty(self.capacity * JOB_WORDS, np.int64)
         self.fresh = device.empty(self.capacity * FRESH_WORDS, np.int64)
+        blocks = num_groups(_MOST_GROUPED) // _JOB_THREADS
+        self.chain = device.zeros(1 + 2 * blocks, np.uint64)  # block_chain of packed_pages.cu
 
     def ranges(self, num_jobs: int) -> AnyArray:
         """Positions, lengths and fresh pages of what is replaced."""
@@ -187,10 +190,11 @@ def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_update
         arrays = directory.described, directory.room_for_pages, directory.room_for_separators, directory.positions
         values = (
             *(state.described(), buffers.described, *arrays),
-            *((plan.fresh, plan.fresh) if room is None else (room.numbers_there, room.ranges_there)),
+            *((plan.fresh,) * 3 if room is None else (room.numbers_there, room.ranges_there, room.chain)),
             *(jobs, plan.fresh),
             *(num_updates, state.epoch, num_jobs, num_fresh, num_new, plan.joins),
-            *(wave.first_fresh, wave.end_fresh, _THREADS, _JOB_THREADS, stays, int(room is not None)),
+            *(wave.first_fresh, wave.end_fresh, _THREADS, _JOB_THREADS, stays),
+            0 if room is None else -(-num_groups(state.pages.size) // _JOB_THREADS),
             launch_shape(device, num_jobs, per_block=1)[0],
             launch_shape(device, num_updates)[0],
             finish_blocks and launch_shape(device, finish_blocks, per_block=1)[0],
@@ -214,6 +218,7 @@ class _Value(IntEnum):
     NEW_POSITIONS = auto()
     NUMBERS = auto()
     RANGES = auto()
+    CHAIN = auto()
     JOBS = auto()
     FRESH = auto()
     COUNT = auto()
@@ -254,8 +259,8 @@ def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
         v.THREADS,
         packed_launch.write_bytes(weighted=state.pool.weighted),
     )
-    of_groups = [v.STORE, v.NUMBERS, v.NUM_FRESH, v.EPOCH, v.NEW_STORE, v.NEW_PAGES, v.NUM_NEW]
-    of_groups += [v.NEW_SEPARATORS, v.NEW_POSITIONS, v.RANGES, v.JOBS, v.FRESH, v.JOINS]
+    of_groups = [v.STORE, v.BATCH, v.NUMBERS, v.NUM_FRESH, v.EPOCH, v.NEW_STORE, v.NEW_PAGES, v.NUM_NEW]
+    of_groups += [v.NEW_SEPARATORS, v.NEW_POSITIONS, v.RANGES, v.CHAIN, v.JOBS, v.FRESH, v.JOINS]
     of_all = [v.STORE, v.BATCH, v.COUNT, v.JOBS, v.NUM_JOBS, v.FRESH, v.BEGIN_FRESH, v.END_FRESH]
     of_new = [v.STORE, v.BATCH, v.COUNT, v.EPOCH, v.JOBS, v.NUM_JOBS, v.FRESH]
     steps = [
