@@ -8,6 +8,7 @@ so this runs on any thread while no other batch does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum, auto
 from typing import Any
 
@@ -87,13 +88,17 @@ class Launches:
     def __init__(self, device: KernelDevice, state: State) -> None:
         self._device = device
         self._kernels, self._sort_kernels = state.load(SOURCE), state.load(packed_sort.SOURCE)
-        self._weighted = state.pool.weighted
         self._sequences: dict[tuple[int, int, bool], LaunchSequence] = {}
         self._anything = device.empty(1, np.uint64)  # stands for arrays that a call gives
         self._numbers: dict[tuple[int, int], tuple[int, ...]] = {}
         self._small: dict[int, tuple[int, ...]] = {}  # as _numbers, of small batches, by their size
-        self._writing = prepare_sequence(device, self._write_steps(at_once=False))  # a commit must not need memory
-        self._running_small = prepare_sequence(device, self._plan_steps(_SMALL, WINDOWS) + self._write_steps())
+        written = [_V.STORE, _V.BATCH, _V.COUNT, _V.EPOCH]
+        args = self._arguments(written)
+        later, self._at_once = (
+            write_step(state, args, written, _V.WRITE_BLOCKS, _V.THREADS, at_once=at_once) for at_once in (False, True)
+        )
+        self._writing = prepare_sequence(device, [later])  # a commit must not need memory
+        self._running_small = prepare_sequence(device, [*self._plan_steps(_SMALL, WINDOWS), self._at_once])
 
     def run(
         self, state: State, buffers: Buffers, given: Given, step: int, *, write: bool = False, wait: bool = False
@@ -106,7 +111,7 @@ class Launches:
         passes = _SMALL if count <= MOST_SMALL and step != SORTED else passes_for(state, given)
         sequence = self._sequences.get((passes, step, write))
         if sequence is None:
-            made = self._plan_steps(passes, step) + (self._write_steps() if write else [])
+            made = self._plan_steps(passes, step) + ([self._at_once] if write else [])
             sequence = self._sequences[passes, step, write] = prepare_sequence(self._device, made)
         sequence.run(self._values(state, buffers, given, is_small=passes == _SMALL), wait, given.stream)
 
@@ -158,11 +163,6 @@ class Launches:
             ),
         ]
 
-    def _write_steps(self, *, at_once: bool = True) -> list[Step]:
-        values = [_V.STORE, _V.BATCH, _V.COUNT, _V.EPOCH]
-        shared_bytes = write_bytes(weighted=self._weighted)
-        return [self._step("packed_write", values, (np.int32(at_once),), _V.WRITE_BLOCKS, _V.THREADS, shared_bytes)]
-
     def _step(
         self,
         entry: str,
@@ -170,12 +170,14 @@ class Launches:
         fixed: tuple[Any, ...],
         grid: _Value,
         block: _Value,
-        shared_bytes: int = 0,
     ) -> Step:
         """A launch whose arguments are values, then some that never change."""
         kernels = self._kernels if entry in SOURCE.entries else self._sort_kernels
-        args = (*(self._anything if value <= _V.WEIGHTS else np.uint32(0) for value in values), *fixed)
-        return Step(kernels, entry, args, dict(enumerate(values)), grid, block, shared_bytes)
+        return Step(kernels, entry, (*self._arguments(values), *fixed), dict(enumerate(values)), grid, block)
+
+    def _arguments(self, values: list[_Value]) -> tuple[Any, ...]:
+        """What stands for values until a call gives them."""
+        return tuple(self._anything if value <= _V.WEIGHTS else np.uint32(0) for value in values)
 
     def _values(self, state: State, buffers: Buffers, given: Given, *, is_small: bool) -> tuple[Any, ...]:
         """Those of a small batch, or of one that is only written, are fewer."""
@@ -230,7 +232,23 @@ def write_blocks(device: KernelDevice, count: int) -> int:
     return launch_shape(device, count, per_block=_WARPS, blocks_per_multiprocessor=4)[0]
 
 
-def write_bytes(*, weighted: bool) -> int:
+def write_step(
+    state: State, args: tuple[Any, ...], values: Sequence[int], grid: int, block: int, *, at_once: bool
+) -> Step:
+    """The launch that writes a plan; the arguments, of which all are replaced, are those of packed_write but for the last."""
+    shared_bytes = _write_bytes(weighted=state.pool.weighted)
+    return Step(
+        state.load(SOURCE),
+        "packed_write",
+        (*args, np.int32(at_once)),
+        dict(enumerate(values)),
+        grid,
+        block,
+        shared_bytes,
+    )
+
+
+def _write_bytes(*, weighted: bool) -> int:
     """Shared memory of a block that writes: a wide window, or a narrow one per warp."""
     narrow, wide = (window_bytes(leaves, weighted=weighted) for leaves in (_NARROW_LEAVES, PAGE_LEAVES))
     return max(_WARPS * narrow, wide)

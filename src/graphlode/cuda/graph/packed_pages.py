@@ -10,7 +10,6 @@ import numpy as np
 
 from graphlode.cuda import _driver
 from graphlode.cuda.compiler import KernelSource
-from graphlode.cuda.graph import packed_launch
 from graphlode.cuda.graph.packed_batch import Buffers, read_flagged
 from graphlode.cuda.graph.packed_groups import (
     FRESH_WORDS,
@@ -23,7 +22,7 @@ from graphlode.cuda.graph.packed_groups import (
     regroup,
 )
 from graphlode.cuda.graph.packed_input import mapped
-from graphlode.cuda.graph.packed_launch import write_blocks
+from graphlode.cuda.graph.packed_launch import write_blocks, write_step
 from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES
 from graphlode.cuda.graph.packed_state import Directory, State
 from graphlode.cuda.interface import KernelDevice, launch_shape
@@ -250,15 +249,7 @@ def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
         return Step(kernels, entry, arguments(values), dict(enumerate(values)), grid, block)
 
     of_write = [v.STORE, v.BATCH, v.COUNT, v.EPOCH]
-    write = Step(
-        state.load(packed_launch.SOURCE),
-        "packed_write",
-        (*arguments(of_write), np.int32(False)),
-        dict(enumerate(of_write)),
-        v.WRITE_BLOCKS,
-        v.THREADS,
-        packed_launch.write_bytes(weighted=state.pool.weighted),
-    )
+    write = write_step(state, arguments(of_write), of_write, v.WRITE_BLOCKS, v.THREADS, at_once=False)
     of_groups = [v.STORE, v.BATCH, v.NUMBERS, v.NUM_FRESH, v.EPOCH, v.NEW_STORE, v.NEW_PAGES, v.NUM_NEW]
     of_groups += [v.NEW_SEPARATORS, v.NEW_POSITIONS, v.RANGES, v.CHAIN, v.JOBS, v.FRESH, v.JOINS]
     of_all = [v.STORE, v.BATCH, v.COUNT, v.JOBS, v.NUM_JOBS, v.FRESH, v.BEGIN_FRESH, v.END_FRESH]
