@@ -39,7 +39,8 @@ class Contender:
 
 @dataclass(frozen=True)
 class Contest:
-    """`expected` is the answer that all must give; `sizes` are bytes worth telling, such as those of the result."""
+    """`expected` is the answer that all must give; `sizes` are numbers worth telling, most of them bytes, such as those of
+    the result."""
 
     contenders: list[Contender]
     expected: Any

@@ -3,6 +3,7 @@
 Options: `batch`, its size; `kind` of edges (`random`, `one vertex`, `descending`); `path` through the store; `delete`;
 `on_device`: whether the batch lies on the store's device already. Every sample has edges of its own: inserted edges
 leave, and deleted ones come back, before the next sample. Cases in a row that differ in their batches alone share a store.
+Beside its size, how many batches took which path is told.
 """
 
 from __future__ import annotations
@@ -77,12 +78,17 @@ def contest(case: Case, setting: Setting) -> Contest:
             loaded.store.apply(insert)
         state["batch"], state["undo"] = (delete, None) if options["delete"] else (insert, delete)
 
-    def run() -> int:
-        result = loaded.apply(state["batch"], state["undo"])
+    sizes = {"store": int(sum(loaded.store.memory_usage().values())), "edges": loaded.store.num_edges}
+
+    def run() -> gl.BatchResult:
+        return loaded.apply(state["batch"], state["undo"])
+
+    def answer(result: gl.BatchResult) -> int:
+        for path in result.paths.values():  # so that one can tell why some samples differ
+            sizes[f"batches {path}"] = sizes.get(f"batches {path}", 0) + 1
         return result.deleted if options["delete"] else result.inserted
 
-    sizes = {"store": int(sum(loaded.store.memory_usage().values())), "edges": loaded.store.num_edges}
-    ours = setting.ours(methods={f"apply({options['path']})": run}, setup=setup)
+    ours = setting.ours(methods={f"apply({options['path']})": run}, setup=setup, answer=answer)
     return Contest([ours], int(given[0]["src"].size), "the batch", sizes)
 
 
