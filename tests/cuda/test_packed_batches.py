@@ -179,10 +179,12 @@ def test_several_blocks_group_pages_as_one_does(bench: Bench, monkeypatch: pytes
 
 @pytest.mark.parametrize("held", [False, True], ids=["alone", "with a version"])
 @pytest.mark.parametrize(
-    ("begin", "end"), [(0, 16), (12, 33), (24, 40), (3, 40), (0, 39)], ids=["first", "middle", "last", "few", "one"]
+    "rows",
+    [range(16), range(12, 33), range(24, 40), range(3, 40), range(39), [*range(8, 17), *range(24, 40)]],
+    ids=["first", "middle", "last", "few", "one", "two"],
 )
 def test_a_stretch_of_pages_that_runs_empty_takes_its_neighbors_along(
-    bench: Bench, begin: int, end: int, held: bool, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, rows: list[int], held: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whole groups of pages have nothing left: the device joins them with others, as the host does."""
     monkeypatch.setattr(packed, "are_very_many", lambda *_: False)
@@ -193,7 +195,7 @@ def test_a_stretch_of_pages_that_runs_empty_takes_its_neighbors_along(
         if by_host:
             monkeypatch.setattr(packed_pages, "are_grouped_by_device", lambda *_: False)
         version = pair.fork() if held else None
-        gone = keys_of(np.repeat(np.arange(begin, end), per_row), np.tile(np.arange(per_row), end - begin))
+        gone = keys_of(np.repeat(rows, per_row), np.tile(np.arange(per_row), len(rows)))
         change = pair.apply(gone, np.ones(gone.size, bool))
         assert change.path == "in place"
         pair.apply(gone[::7])

@@ -14,6 +14,7 @@ from graphlode.cuda.graph import packed, packed_read
 from graphlode.cuda.graph.packed_groups import FILLED, LEAST_ENTRIES, MOST_ENTRIES
 from graphlode.cuda.graph.packed_merge import pages_of_merge
 from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES
+from graphlode.cuda.graph.packed_state import State
 from graphlode.errors import DeviceMemoryError, InputError
 from graphlode.packed import Change, Path, keys_of
 from graphlode.reference.graph import packed as reference
@@ -156,10 +157,10 @@ def test_a_merge_that_fails_late_gives_back_its_pages(bench: Bench, monkeypatch:
     pair.apply(keys_of(rng.integers(0, 300, 30_000), rng.integers(0, 300, 30_000)), path="merge")
 
     def refuse(*_: object, **__: object) -> None:
-        raise DeviceMemoryError("no memory for the launches")
+        raise DeviceMemoryError("no memory for a directory")
 
     with monkeypatch.context() as patch:
-        patch.setattr(packed, "merge", refuse)
+        patch.setattr(State, "unfilled_directory", refuse)
         pair.apply(keys_of(np.full(5, 3), np.arange(5)), path="merge", taken="in place")
     assert int((pair.state.pool.references > 0).sum()) == pair.statistics["pages"]
 

@@ -73,11 +73,11 @@ def test_pages_are_counted_as_a_dictionary_counts_them(data: st.DataObject) -> N
             sizes = data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
             addresses = [1 + 10_000 * (10 * turn + i) for i in range(len(sizes))]
             expected = pool.segments_with(sum(sizes))
-            first, begin, table = pool.add(addresses, sizes, BYTES)
+            first, begin, end = pool.add(addresses, sizes, BYTES)
             new = model.add(first, addresses, sizes)
             assert expected == len(model.addresses)
-            assert begin == min(new) // SEGMENT
-            assert table.tolist() == model.addresses[begin : max(new) // SEGMENT + 1]
+            assert (begin, end) == (min(new) // SEGMENT, max(new) // SEGMENT + 1)
+            assert pool.addresses_of(begin, end).tolist() == model.addresses[begin:end]
             taken = taken_from(pool, len(new))
             assert taken == new  # the next ones, in the order of their numbers
             pool.release(pages(*taken))
@@ -129,6 +129,8 @@ def test_a_pool_refuses_what_it_does_not_have() -> None:
         pool.release(pages(4))
     with pytest.raises(ValueError, match="one address and one size"):
         pool.add([1, 2], [1], BYTES)
+    with pytest.raises(ValueError, match="fewer segments"):
+        pool.addresses_of(0, 2)
     assert pool.num_free == SEGMENT
 
 

@@ -179,6 +179,17 @@ def test_what_small_shards_have_shown_is_not_believed_of_large_ones() -> None:
     assert set(taken[6:]) == {min(CHOICES, key=lambda path: true_seconds(path, 10**6, 10**7))}
 
 
+def test_a_path_that_was_not_taken_is_not_taken_for_tried(model: CostModel) -> None:
+    """Batches that cannot stay in place say nothing of those that can."""
+    size = 10**8  # far more than calibration has seen
+    for _ in range(10):
+        path = model.choose(size // 10, size, in_place=False)
+        assert path != "in place"
+        model.observe(path, size // 10, size, true_seconds(path, size // 10, size))
+    assert model.choose(size // 10, size) == "in place"
+    assert model.choose(2 * size, size) != "in place"  # which would not make sense
+
+
 def misled() -> CostModel:
     """A model that takes merging for twice as slow as it is: 0.02 s, and 0.03 s in place, for a tenth of 10^6 entries."""
     model = CostModel()

@@ -149,7 +149,7 @@ def test_a_device_that_breaks_while_committing_closes_the_store_to_batches() -> 
 def test_a_batch_in_place_that_comes_to_a_merge_is_learned_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """All pages would overflow. What that takes says nothing of batches that stay in place, such as deletions."""
     learned: list[tuple[str, int]] = []
-    monkeypatch.setattr(CostModel, "choose", lambda *_: "in place")
+    monkeypatch.setattr(CostModel, "choose", lambda *_, in_place=True: "in place" if in_place else "merge")
     monkeypatch.setattr(CostModel, "observe", lambda _, path, updates, *rest: learned.append((path, updates)))
     rng = np.random.default_rng(1)
     with gl.DynamicGraph(directed=True, num_vertices=1000, devices="cuda-emulated") as store:

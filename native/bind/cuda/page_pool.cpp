@@ -35,9 +35,7 @@ std::span<const std::uint32_t> known(const page_pool& pool, const in<std::uint32
 nb::tuple add(page_pool& pool, const std::vector<std::uint64_t>& addresses, const std::vector<std::int64_t>& segments,
               std::uint64_t segment_bytes) {
   const auto done = pool.add(addresses, segments, segment_bytes);
-  const auto table =
-      pool.addresses().subspan(static_cast<std::size_t>(done.begin), static_cast<std::size_t>(done.end - done.begin));
-  return nb::make_tuple(done.first_piece, done.begin, copied(table));
+  return nb::make_tuple(done.first_piece, done.begin, done.end);
 }
 
 void take(page_pool& pool, const inout<std::uint32_t>& into) {
@@ -78,6 +76,13 @@ void bind_page_pool(nb::module_& m) {
           "free", [](const page_pool& pool) { return copied(pool.free()); }, nb::rv_policy::move)
       .def_prop_ro(
           "references", [](const page_pool& pool) { return copied(pool.references()); }, nb::rv_policy::move)
+      .def(
+          "addresses_of",
+          [](const page_pool& pool, std::size_t begin, std::size_t end) {
+            if (begin > end || end > pool.addresses().size()) throw nb::value_error("the table has fewer segments");
+            return copied(pool.addresses().subspan(begin, end - begin));
+          },
+          "begin"_a, "end"_a, nb::rv_policy::move)
       .def_prop_ro("addresses", [](const page_pool& pool) { return copied(pool.addresses()); }, nb::rv_policy::move);
   m.def(
       "replace_pages",

@@ -14,6 +14,8 @@
 
 namespace graphlode {
 
+// The first exception of several threads. One that was told to stop counts only if nothing else happened: where a
+// thread fails, it is that which makes the others stop, and they may be the first to say so.
 class first_exception {
  public:
   template <class Work>
@@ -21,21 +23,27 @@ class first_exception {
     if (raised()) return;
     try {
       work();
+    } catch (const cancelled&) {
+      stopped_.store(true, std::memory_order_relaxed);
     } catch (...) {
       if (!claimed_.test_and_set()) {
         error_ = std::current_exception();
-        raised_.store(true, std::memory_order_release);
+        failed_.store(true, std::memory_order_release);
       }
     }
   }
-  bool raised() const noexcept { return raised_.load(std::memory_order_relaxed); }
+  bool raised() const noexcept {
+    return failed_.load(std::memory_order_relaxed) || stopped_.load(std::memory_order_relaxed);
+  }
+  // When all threads are done.
   void rethrow() const {
-    if (raised_.load(std::memory_order_acquire)) std::rethrow_exception(error_);
+    if (failed_.load(std::memory_order_acquire)) std::rethrow_exception(error_);
+    if (stopped_.load(std::memory_order_relaxed)) throw cancelled();
   }
 
  private:
   std::atomic_flag claimed_;
-  std::atomic<bool> raised_{false};
+  std::atomic<bool> failed_{false}, stopped_{false};
   std::exception_ptr error_;
 };
 

@@ -75,8 +75,7 @@ class CostModel:
             if known == path:
                 with self._lock:
                     fit.observe(_features(known, updates, entries), seconds)
-                    if entries <= _FAR * self._most_entries[known] or not self.calibrated:
-                        self._most_entries[known] = max(self._most_entries[known], entries)
+                    self._note_size(known, entries)
 
     def predict(self, path: Path, updates: int, entries: int) -> float | None:
         """Seconds; None if nothing is known."""
@@ -84,8 +83,11 @@ class CostModel:
             fit = self._fits[path]
             return fit.predict(_features(path, updates, entries)) if fit.observations else None
 
-    def choose(self, updates: int, entries: int) -> Path:
-        """The path that is expected to take least, or one whose turn it is to show whether that is true."""
+    def choose(self, updates: int, entries: int, *, in_place: bool = True) -> Path:
+        """The path that is expected to take least, or one whose turn it is to show whether that is true.
+
+        Without `in_place` that path is out of the question.
+        """
         if entries == 0:
             return "rebuild"
         if certainly_in_place(updates, entries):
@@ -94,19 +96,32 @@ class CostModel:
             if not all(fit.observations for fit in self._fits.values()):
                 return rule_of_thumb(updates, entries)
             for path in _UNCERTAIN:
-                if entries > _FAR * self._most_entries[path]:
-                    self._tries[path] += 1
-                    if self._tries[path] == _TRIES:
-                        self._most_entries[path], self._tries[path] = entries, 0
+                makes_sense = path != "in place" or (in_place and updates < entries)
+                if makes_sense and self._is_far(path, entries):
                     return path
-            costs = {path: fit.predict(_features(path, updates, entries)) for path, fit in self._fits.items()}
-            return self._in_turn(min(CHOICES, key=costs.__getitem__), costs)
+            costs = {
+                path: fit.predict(_features(path, updates, entries))
+                for path, fit in self._fits.items()
+                if in_place or path != "in place"
+            }
+            return self._in_turn(min(costs, key=costs.__getitem__), costs)
+
+    def _is_far(self, path: Path, entries: int) -> bool:
+        return entries > _FAR * self._most_entries[path]
+
+    def _note_size(self, path: Path, entries: int) -> None:
+        """A path was seen with so many entries; if these are far more than ever, that does not count before some tries."""
+        if self.calibrated and self._is_far(path, entries):
+            self._tries[path] += 1
+            if self._tries[path] < _TRIES:
+                return
+        self._tries[path], self._most_entries[path] = 0, max(self._most_entries[path], entries)
 
     def _in_turn(self, best: Path, costs: dict[Path, float]) -> Path:
         """A path that was often passed over though it is not much worse; else the best."""
         if self._passed_over[best]:  # it was passed over before: it may be again, and should not wait long then
             self._passed_over[best], self._waits[best] = 0, _FIRST_WAIT
-        for path in CHOICES:
+        for path in costs:
             if path != best and costs[path] < _WORTH_A_TRY * costs[best]:
                 self._passed_over[path] += 1
                 if self._passed_over[path] > self._waits[path]:

@@ -148,11 +148,10 @@ class Shard:
         return self._choose(part, entries) if entries > 0 and self._model.calibrated else None
 
     def _choose(self, part: Part, entries: int) -> Path:
-        """By the model, unless the kernels know that a batch in place would come to a merge: then it is learned as one."""
-        path = self._model.choose(part.keys.size, entries)
+        """By the model. A batch in place that the kernels would merge is none: it would be learned as what it is not."""
         overflows = getattr(self.kernels, "overflows", None)
-        is_merged = path == "in place" and overflows is not None and overflows(self.state, part.keys, part.deletes)
-        return "merge" if is_merged else path
+        in_place = overflows is None or not overflows(self.state, part.keys, part.deletes)
+        return self._model.choose(part.keys.size, entries, in_place=in_place)
 
     # On the worker
 
@@ -202,8 +201,10 @@ class Shard:
         return change
 
     def _learn(self, path: Path, change: Change, updates: int, entries: int) -> None:
-        """What a path takes that was chosen, whatever came of it; what is chosen without asking need not be learned."""
-        if entries and not certainly_in_place(updates, entries):
+        """What a path takes that was chosen, whatever came of it; what is chosen without asking need not be learned, nor
+        what the user wants in place and is merged nevertheless."""
+        is_merged = self._strategy == "in place" and change.path == "merge"
+        if entries and not is_merged and not certainly_in_place(updates, entries):
             self._model.observe(path, updates, entries, change.seconds)
 
     def fork(self) -> HeldShard:

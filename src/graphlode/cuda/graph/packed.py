@@ -2,7 +2,7 @@
 
 A batch is planned by `prepare`, which ends with one look at the device and everything allocated, and written by
 `commit`. Where no other shard has a say, `apply` does both: what writes is launched right behind what plans, and the
-host looks once, when all is done, unless pages must be split, merged or copied because an immutable version holds them
+host looks once, when all is done or, of a merge, is known, unless pages must be split, merged or copied because an immutable version holds them
 (packed_pages.py). Small batches of the host are attempted on the calling thread (`attempt`), where nothing may be
 allocated, and finished on the worker (`finish`) if they need more. Reading is in packed_read.py, checking in
 packed_check.py.
@@ -89,7 +89,7 @@ class Plan:
     pages: PagePlan | None
     path: Path
     seconds: float
-    written: bool = False  # all but the pages; of a merge, all
+    written: bool = False  # all but the pages; of a merge, all, or it is on its way
     room: MergeRoom | None = None  # of a merge
     may_merge: bool = False  # in the place of this, if it needs very many pages
 
@@ -224,13 +224,15 @@ def _plan(
 def _plan_merge(device: KernelDevice, state: State, given: Given, begun: float, *, at_once: bool) -> Plan | None:
     """All entries into fresh pages with the batch; None: there is no memory for that, and nothing has happened."""
     try:
-        return _merged(device, state, given, begun, at_once=at_once)
+        buffers, room = _sorted(device, state, given)
     except MemoryError:
         state.give_back_reserved(0)
         return None
+    return _merged(device, state, given, buffers, room, begun, at_once=at_once)
 
 
-def _merged(device: KernelDevice, state: State, given: Given, begun: float, *, at_once: bool) -> Plan:
+def _sorted(device: KernelDevice, state: State, given: Given) -> tuple[Buffers, MergeRoom]:
+    """The batch in order, and all memory that a merge needs. Raises DeviceMemoryError."""
     buffers = state.workspace.buffers(
         device,
         given.count,
@@ -246,6 +248,19 @@ def _merged(device: KernelDevice, state: State, given: Given, begun: float, *, a
     room = room_for_merge(  # while the device sorts
         device, state, given.count, least_entries=max(0, entries - go), most_entries=entries + come
     )
+    return buffers, room
+
+
+def _merged(
+    device: KernelDevice,
+    state: State,
+    given: Given,
+    buffers: Buffers,
+    room: MergeRoom,
+    begun: float,
+    *,
+    at_once: bool,
+) -> Plan:
     merge(device, state, buffers, given, room, at_once=at_once)
     if at_once:
         told = state.workspace.staging(device).told

@@ -29,7 +29,7 @@ INFO = (
 )
 
 WHOSE = INFO.index("tickets")
-"""Where the host sees the information, the epoch of the batch that it is of is here."""
+"""Where the host sees the information of a merge, its epoch is here; other batches leave 0, so that none is taken for one."""
 
 # Fields of packed_batch in packed_store.cuh, before the information: bytes per update.
 _FIELDS = {

@@ -67,7 +67,10 @@ def pages_of_merge(entries: int) -> int:
 def room_for_merge(
     device: KernelDevice, state: State, count: int, *, least_entries: int, most_entries: int
 ) -> MergeRoom:
-    """For a batch of `count` updates that leaves so many entries. Raises DeviceMemoryError."""
+    """For a batch of `count` updates that leaves so many entries; a merge then needs no memory any more. Raises
+    DeviceMemoryError."""
+    if state.merge_launches is None:
+        state.merge_launches = _sequence(device, state)
     num_tasks = state.pages.size + -(-count // _TASK_UPDATES)
     tasks: Tasks | None = state.merge_tasks
     if tasks is None or tasks.capacity < num_tasks:
@@ -80,6 +83,7 @@ def room_for_merge(
     numbers.write(pages)
     directory = state.unfilled_directory(most)
     directory.pages = pages
+    state.described()  # what it speaks of may have moved
     return MergeRoom(num_tasks, tasks, directory, numbers)
 
 
@@ -132,9 +136,7 @@ def _run(
     finishes: bool,
     epoch: int,
 ) -> None:
-    sequence: LaunchSequence | None = state.merge_launches
-    if sequence is None:
-        sequence = state.merge_launches = _sequence(device, state)
+    sequence: LaunchSequence = state.merge_launches
     directory = room.directory
     warps = -(-state.pages.size // _PAGES_PER_WARP)
     page_blocks = launch_shape(

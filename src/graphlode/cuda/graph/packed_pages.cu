@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(1024)
   __syncthreads();
   const unsigned groups = num_groups(static_cast<unsigned>(store.num_pages));
   const unsigned group = number * blockDim.x + threadIdx.x;
-  const seen_group seen(store, min(group, groups - 1), epoch, joins != 0);
+  const seen_group seen(store, min(group, groups - 1), epoch, joins != 0 && group < groups);
   word own = 0, all;
   if (group < groups) {
     own = seen.new_length() | static_cast<word>(seen.num_fresh()) << sum_bits |

@@ -103,8 +103,8 @@ def _grouped_by_device(device: KernelDevice, state: State, info: dict[str, int])
     num_fresh, num_replaced = info["num_fresh"], info["num_replaced"]
     numbers = state.reserve(num_fresh)
     room: GroupRoom | None = state.group_room
-    if room is None or room.capacity < max(num_fresh, num_replaced):
-        room = state.group_room = GroupRoom(device, max(num_fresh, num_replaced))
+    if room is None or room.num_fresh < num_fresh or room.num_jobs < num_replaced:
+        room = state.group_room = GroupRoom(device, num_fresh, num_replaced)
     room.numbers[:num_fresh] = numbers
     directory = state.unfilled_directory(state.pages.size - num_replaced + num_fresh)
     waves = [Wave(0, num_replaced, 0, num_fresh)]
@@ -113,23 +113,31 @@ def _grouped_by_device(device: KernelDevice, state: State, info: dict[str, int])
 
 
 class GroupRoom:
-    """Where the device groups up to so many pages; kept between batches.
+    """Where the device groups up to so many pages into so many fresh ones; kept between batches.
 
     The numbers of fresh pages, and what the groups come to, lie in memory of the host that the device sees.
     """
 
-    def __init__(self, device: KernelDevice, count: int) -> None:
-        self.capacity = max(_LEAST_ROOM, 1 << (count - 1).bit_length())
-        words = self.capacity * np.array([1, _RANGE_WORDS])
-        host, there = mapped(device, 4 * int(words.sum()))
-        self.numbers = host.view(np.uint32)[: self.capacity]
-        self._ranges = host.view(np.uint32)[self.capacity :]
-        self.numbers_there = there.view(np.uint32)[: self.capacity]
-        self.ranges_there = there.view(np.uint32)[self.capacity :]
-        self.jobs = device.empty(self.capacity * JOB_WORDS, np.int64)
-        self.fresh = device.empty(self.capacity * FRESH_WORDS, np.int64)
+    def __init__(self, device: KernelDevice, num_fresh: int, num_jobs: int) -> None:
+        self.num_fresh, self.num_jobs = (
+            max(_LEAST_ROOM, 1 << (count - 1).bit_length()) for count in (num_fresh, num_jobs)
+        )
+        host, there = mapped(device, 4 * (self.num_fresh + _RANGE_WORDS * self.num_jobs))
+        self.numbers, self._ranges = np.split(host.view(np.uint32), [self.num_fresh])
+        self.numbers_there = there.view(np.uint32)[: self.num_fresh]
+        self.ranges_there = there.view(np.uint32)[self.num_fresh :]
+        self.jobs = device.empty(self.num_jobs * JOB_WORDS, np.int64)
+        self.fresh = device.empty(self.num_fresh * FRESH_WORDS, np.int64)
         blocks = num_groups(_MOST_GROUPED) // _JOB_THREADS
         self.chain = device.zeros(1 + 2 * blocks, np.uint64)  # block_chain of packed_pages.cu
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.jobs.nbytes + self.fresh.nbytes + self.chain.nbytes)
+
+    @property
+    def is_large(self) -> bool:
+        return max(self.num_fresh, self.num_jobs) > _LEAST_ROOM
 
     def ranges(self, num_jobs: int) -> AnyArray:
         """Positions, lengths and fresh pages of what is replaced."""

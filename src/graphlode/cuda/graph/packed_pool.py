@@ -205,9 +205,9 @@ class Pool:
         pages = counted.segments_with(sum(pieces)) * SEGMENT_PAGES
         if pages > self._room:
             self._widen(pages)
-        first, begin, addresses = counted.add([address(piece) for piece in memory], pieces, segment_bytes)
+        first, begin, end = counted.add([address(piece) for piece in memory], pieces, segment_bytes)
         self._memory.update(enumerate(memory, first))
-        device.update(self.segments, begin, addresses)
+        device.update(self.segments, begin, counted.addresses_of(begin, end))
 
     def _widen(self, pages: int) -> None:
         """Room for so many pages in the table of segments, and for what is kept beside them."""

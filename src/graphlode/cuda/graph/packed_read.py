@@ -76,11 +76,9 @@ def nbytes(device: KernelDevice, state: State) -> int:
     """A shard has its whole pool, of which it gives back what is too much; an immutable version the pages that it holds,
     whoever else does."""
     if not state.frozen and not state.planning:
-        state.pool.tidy()
-        state.workspace.tidy()
-    tasks = 0 if state.merge_tasks is None else state.merge_tasks.nbytes
-    spare = 0 if state.spare is None else state.spare.nbytes
-    beside = int(state.row_leaves.nbytes) + state.directory.nbytes + spare + tasks + state.workspace.nbytes
+        state.tidy()
+    kept = (state.directory, state.spare, state.merge_tasks, state.group_room, state.workspace, state.row_leaves)
+    beside = sum(int(one.nbytes) for one in kept if one is not None)
     return beside + (state.pages.size * state.pool.page_bytes if state.frozen else state.pool.nbytes)
 
 

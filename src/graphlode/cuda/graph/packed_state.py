@@ -177,6 +177,7 @@ class State:
         self._planning = True
         if self.epoch >= _LAST_EPOCH:
             self.pool.arrays["marks"][:] = 0
+            self.group_room = None  # has epochs in it, too
             self.epoch = 0
         self.epoch += 1
 
@@ -202,6 +203,14 @@ class State:
             self._reserved = self._reserved[:kept]
             if not kept:  # else they lie beside pages that are used
                 self.pool.trim()
+
+    def tidy(self) -> None:
+        """Give back what is too much, and room for large batches, which the next one makes again."""
+        self.pool.tidy()
+        self.workspace.tidy()
+        self.merge_tasks = None
+        if self.group_room is not None and self.group_room.is_large:
+            self.group_room = None
 
     def end_plan(self) -> None:
         self._planning = False

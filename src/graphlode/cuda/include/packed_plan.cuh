@@ -242,9 +242,12 @@ __device__ __forceinline__ void choose_windows(const unsigned (&counts)[4], bool
   }
 }
 
-// Whether the groups before and behind one, if there are any, have enough entries to stay by themselves: one warp, half
+// Whether the groups before and behind one have too few entries to stay by themselves, if there are any: one warp, half
 // of it for each.
-__device__ __forceinline__ bool neighbors_have_enough(const packed_store& store, page_group group) {
+struct neighbors_too_few {
+  bool before, behind;
+};
+__device__ __forceinline__ neighbors_too_few look_at_neighbors(const packed_store& store, page_group group) {
   const unsigned pages = static_cast<unsigned>(store.num_pages), lane = static_cast<unsigned>(lane_id());
   const bool is_before = lane < 16;
   page_group other = group;
@@ -254,7 +257,8 @@ __device__ __forceinline__ bool neighbors_have_enough(const packed_store& store,
   const unsigned position = other.begin + lane % 16;
   unsigned own = is_there && position < other.end ? store.totals[store.pages[position]] : 0;
   for (int step = 8; step > 0; step /= 2) own += __shfl_xor_sync(full_mask, own, step);
-  return __all_sync(full_mask, !is_there || own >= lower_slots(page_level));
+  const unsigned too_few = __ballot_sync(full_mask, is_there && own < lower_slots(page_level));
+  return {(too_few & 0xffffu) != 0, (too_few >> 16) != 0};
 }
 
 // Tells the host of a page that needs fresh pages: one warp, a lane per word of the record. The first page of a group
@@ -269,14 +273,15 @@ __device__ __forceinline__ void flag_page(const packed_store& store, const packe
   if (lane > 0) own = in_group ? store.totals[store.pages[group.begin + lane - 1]] : 0;
   const unsigned outside = __ballot_sync(full_mask, in_group && page_is_outside(store, own));
   const unsigned total = warp_sum(lane > 0 ? own : 0u);
-  const bool is_quiet = total >= lower_slots(page_level) && neighbors_have_enough(store, group);
+  const neighbors_too_few others = look_at_neighbors(store, group);
+  const bool too_few = total < lower_slots(page_level) && num_groups(pages) > 1;
   unsigned index = 0;
   if (lane == 0) {
     index = atomicAdd(&batch.info->num_flagged, 1u);
     const bool first =
         outside != 0 && static_cast<unsigned>(__ffs(static_cast<int>(outside))) == position - group.begin + 2;
-    bool is_joined = false;
-    if (!is_quiet) {
+    bool is_joined = too_few && others.before;  // in the middle of a run: one before it speaks
+    if (!is_joined && (too_few || others.before || others.behind) && (first || outside == 0)) {
       const joined_groups joined(store, group.begin / group_pages);
       is_joined = !joined.is_one();
       if (is_joined && first && joined.first_with_too_few() * group_pages == group.begin) {

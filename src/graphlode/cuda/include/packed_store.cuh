@@ -64,7 +64,7 @@ struct packed_info {
   unsigned num_narrow, num_wide, num_flagged;
   unsigned window_leaves;  // leaves of all windows together
   unsigned self_loops;     // updates that were dropped
-  unsigned tickets;        // zero between launches; where the host sees it, the epoch of the batch that it is of
+  unsigned tickets;        // zero between launches; where the host sees it, the epoch of a merge, else 0
   unsigned any_crowded;    // 1: a leaf has so many updates that more than a warp must write them
   // what the groups of flagged pages come to: pages that are written and that are replaced; 1: some groups are joined
   unsigned num_fresh, num_replaced, any_joined;
