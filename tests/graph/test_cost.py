@@ -188,6 +188,7 @@ def test_a_path_that_was_not_taken_is_not_taken_for_tried(model: CostModel) -> N
         model.observe(path, size // 10, size, true_seconds(path, size // 10, size))
     assert model.choose(size // 10, size) == "in place"
     assert model.choose(2 * size, size) != "in place"  # which would not make sense
+    assert model.choose(10, size, in_place=False) == "merge" == CostModel().choose(10, size, in_place=False)
 
 
 def misled() -> CostModel:

@@ -272,8 +272,7 @@ NB_MODULE(_driver, m) {
   using namespace graphlode::bind;
   m.doc() =
       "Launches and arrays in the hands of NVIDIA's driver, which is opened when a queue is made; and what the host "
-      "counts "
-      "beside them.";
+      "counts beside them.";
   nb::set_leak_warnings(false);  // devices live until the process ends
   translate_errors();
   const auto released = nb::call_guard<nb::gil_scoped_release>();

@@ -1,7 +1,8 @@
 """Waiting for workers so that Ctrl-C is heard and progress is told.
 
-The calling thread sleeps, in short steps if there is progress to tell. On KeyboardInterrupt it raises the control's stop word, waits until the kernels
-have seen it (they look many times a second) and lets the interrupt go on; nothing keeps running behind the caller.
+The calling thread sleeps, in short steps at first and where there is progress to tell. On KeyboardInterrupt it raises
+the control's stop word, waits until the kernels have seen it (they look many times a second) and lets the interrupt go
+on; nothing keeps running behind the caller.
 """
 
 from __future__ import annotations

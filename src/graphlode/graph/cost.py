@@ -90,11 +90,12 @@ class CostModel:
         """
         if entries == 0:
             return "rebuild"
-        if certainly_in_place(updates, entries):
+        if in_place and certainly_in_place(updates, entries):
             return "in place"
         with self._lock:
             if not all(fit.observations for fit in self._fits.values()):
-                return rule_of_thumb(updates, entries)
+                usual = rule_of_thumb(updates, entries)
+                return usual if in_place or usual != "in place" else "merge"
             for path in _UNCERTAIN:
                 makes_sense = path != "in place" or (in_place and updates < entries)
                 if makes_sense and self._is_far(path, entries):

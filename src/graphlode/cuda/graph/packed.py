@@ -2,10 +2,10 @@
 
 A batch is planned by `prepare`, which ends with one look at the device and everything allocated, and written by
 `commit`. Where no other shard has a say, `apply` does both: what writes is launched right behind what plans, and the
-host looks once, when all is done or, of a merge, is known, unless pages must be split, merged or copied because an immutable version holds them
-(packed_pages.py). Small batches of the host are attempted on the calling thread (`attempt`), where nothing may be
-allocated, and finished on the worker (`finish`) if they need more. Reading is in packed_read.py, checking in
-packed_check.py.
+host looks once, when all is done (what a merge does is known before), unless pages must be split, merged or copied
+because an immutable version holds them (packed_pages.py). Small batches of the host are attempted on the calling thread
+(`attempt`), where nothing may be allocated, and finished on the worker (`finish`) if they need more. Reading is in
+packed_read.py, checking in packed_check.py.
 """
 
 from __future__ import annotations

@@ -91,7 +91,6 @@ class Launches:
         self._sequences: dict[tuple[int, int, bool], LaunchSequence] = {}
         self._anything = device.empty(1, np.uint64)  # stands for arrays that a call gives
         self._numbers: dict[tuple[int, int], tuple[int, ...]] = {}
-        self._small: dict[int, tuple[int, ...]] = {}  # as _numbers, of small batches, by their size
         written = [_V.STORE, _V.BATCH, _V.COUNT, _V.EPOCH]
         args = self._arguments(written)
         later, self._at_once = (
@@ -105,8 +104,8 @@ class Launches:
     ) -> None:
         """Plan a batch as far as `step`, and write it. The device then tells what it did, unless it only planned leaves."""
         count = given.count
-        if count <= MOST_SMALL and write and wait:
-            self._run_small(state, buffers, given, count)
+        if count <= MOST_SMALL and step == WINDOWS and write:  # what is most often asked for, and in the greatest hurry
+            self._running_small.run(self._values(state, buffers, given, is_small=True), wait, given.stream)
             return
         passes = _SMALL if count <= MOST_SMALL and step != SORTED else passes_for(state, given)
         sequence = self._sequences.get((passes, step, write))
@@ -114,17 +113,6 @@ class Launches:
             made = self._plan_steps(passes, step) + ([self._at_once] if write else [])
             sequence = self._sequences[passes, step, write] = prepare_sequence(self._device, made)
         sequence.run(self._values(state, buffers, given, is_small=passes == _SMALL), wait, given.stream)
-
-    def _run_small(self, state: State, buffers: Buffers, given: Given, count: int) -> None:
-        """As `run` of a small batch that is written at once: what is most often asked for, and in the greatest hurry."""
-        numbers = self._small.get(count)
-        if numbers is None:
-            if len(self._small) == _MOST_REMEMBERED:
-                self._small.clear()
-            numbers = self._small[count] = self._small_numbers(count)
-        arrays = state.described(), buffers.described, given.tails, given.heads, given.deletes, given.weights
-        values = arrays + (given.how, count, state.epoch, given.neighbor_bits) + numbers
-        self._running_small.run(values, True, given.stream)
 
     def write(self, state: State, buffers: Buffers, given: Given) -> None:
         """Write what was planned and stays in its pages, whatever else there is."""
