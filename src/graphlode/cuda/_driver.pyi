@@ -55,6 +55,19 @@ class LaunchSequence:
         Start all of them, after another stream has done what it has to do, and wait for them if that is wanted.
         """
 
+    def bind(self, values: tuple, changing: Sequence[int], told: object, last_word: int) -> BoundSequence:
+        """
+        The sequence with values of which only those with these numbers will change; its kernels tell the host what they did in words of 32 bits, this one last.
+        """
+
+class BoundSequence:
+    """A sequence of which most values are known."""
+
+    def run(self, changed: tuple, awaited: int, after: int | None = ...) -> list:
+        """
+        Start all launches, as a sequence does, and return what they tell as soon as the last word is this number; they may not be over.
+        """
+
 class PagePool:
     """
     Which pages of a shard are taken, by how many versions, and where the memory of segments is.

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from graphlode.cuda.interface import KernelDevice, KernelModule, PreparedLaunch
+from graphlode.types import AnyArray
 
 
 class Step(NamedTuple):
@@ -37,6 +38,18 @@ class LaunchSequence(Protocol):
         `after` is a stream, as the CUDA array interface names it, that is waited for before anything is started.
         """
 
+    def bind(self, values: tuple[Any, ...], changing: Sequence[int], told: AnyArray, last_word: int) -> BoundSequence:
+        """The sequence with values of which only those with these numbers will change.
+
+        Its kernels tell the host what they did in `told`, words of 32 bits in memory that both see, `last_word` last.
+        """
+
+
+class BoundSequence(Protocol):
+    def run(self, changed: tuple[Any, ...], awaited: int, after: int | None = None) -> list[int]:
+        """Start all launches with these values in the place of those that change; what the kernels tell, as soon as their
+        last word is `awaited`, which may be before they are over."""
+
 
 class PlainSequence:
     """One prepared launch after the other, on a device that has nothing better."""
@@ -55,6 +68,33 @@ class PlainSequence:
                 prepared.launch(grid, values[step.block], *changed, shared_bytes=step.shared_bytes)
         if wait:
             self._device.synchronize()
+
+    def bind(self, values: tuple[Any, ...], changing: Sequence[int], told: AnyArray, last_word: int) -> BoundSequence:
+        return _PlainBound(self._device, self, values, changing, told, last_word)
+
+
+class _PlainBound:
+    def __init__(
+        self,
+        device: KernelDevice,
+        sequence: PlainSequence,
+        values: tuple[Any, ...],
+        changing: Sequence[int],
+        told: AnyArray,
+        last_word: int,
+    ) -> None:
+        self._device, self._sequence = device, sequence
+        self._values, self._changing = values, changing
+        self._told, self._last_word = told, last_word
+
+    def run(self, changed: tuple[Any, ...], awaited: int, after: int | None = None) -> list[int]:
+        values = list(self._values)
+        for number, value in zip(self._changing, changed, strict=True):
+            values[number] = value
+        self._sequence.run(tuple(values), False, after)
+        self._device.wait_for_word(self._told, self._last_word, awaited)
+        told: list[int] = self._told.tolist()
+        return told
 
 
 def wait_for_stream(device: KernelDevice, stream: int | None) -> None:

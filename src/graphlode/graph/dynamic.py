@@ -277,14 +277,18 @@ class DynamicGraph:
             if self._closed or shards.broken:
                 self._require_open()
             self._writer = get_ident()
-            if self._fixed and shards.takes_pairs:
-                change, paths = self._apply_pairs(batch)
-            else:
-                batch = batch.on_host()
-                change, paths = self._apply_keys(batch)
+            try:
+                if self._fixed and shards.takes_pairs:
+                    change, paths = self._apply_pairs(batch)
+                else:
+                    batch = batch.on_host()
+                    change, paths = self._apply_keys(batch)
+                result = self._result(batch, change, paths)
+            finally:
+                shards.wait()
             if shards.settles:
                 shards.settle()
-            result = self._result(batch, change, paths, perf_counter() - begun)
+            result.__dict__["seconds"] = perf_counter() - begun
             if self._read_elsewhere:
                 self._read_elsewhere = False
                 self._publish()
@@ -365,13 +369,14 @@ class DynamicGraph:
         self._moment = Moment(version + 1, num_vertices, num_entries + change.inserted - change.deleted)
         self._latest = None
 
-    def _result(self, batch: Batch, change: Change, paths: Mapping[str, str], seconds: float) -> BatchResult:
+    def _result(self, batch: Batch, change: Change, paths: Mapping[str, str]) -> BatchResult:
+        """All but the seconds, which are not over."""
         inserted, deleted, changed, self_loops = change.inserted, change.deleted, change.changed, change.self_loops
         if not self._directed:
             inserted, deleted, changed, self_loops = inserted // 2, deleted // 2, changed // 2, self_loops // 2
         unchanged = batch._size - self_loops - inserted - deleted - changed
         self_loops += batch.self_loops
-        return BatchResult(self._moment.version, inserted, deleted, changed, unchanged, self_loops, paths, seconds)
+        return BatchResult(self._moment.version, inserted, deleted, changed, unchanged, self_loops, paths)
 
     def _publish(self) -> Snapshot:
         """A snapshot of the present version, also for the next who asks. With the lock."""

@@ -88,6 +88,7 @@ class Shard:
         self.attempts = self._attempt is not None
         self._nearby: Any = device.nearby()
         self._chosen: Path | None = None  # by an attempt, for the batch that follows
+        self.is_writing = False  # what an attempt has begun
 
     @property
     def takes_pairs(self) -> bool:
@@ -108,7 +109,10 @@ class Shard:
         return None if self.attempts else self.nearby(part)
 
     def attempt(self, part: Part) -> Any:
-        """On any thread: the change if the part could be written where it is, else something for `apply`, or None."""
+        """On any thread: the change if the part can be written where it is, else something for `apply`, or None.
+
+        The device may still be writing then: see `wait`.
+        """
         near, state, keys = self._nearby, self.state, part.keys
         if near is None:
             return None
@@ -117,12 +121,20 @@ class Shard:
         self._chosen = "in place" if certainly else self._known_path(part, entries)
         if self._chosen != "in place":
             return None
-        found = self._attempt(near, state, keys, part.deletes, part.weights)
+        found = self._attempt(near, state, keys, part.deletes, part.weights, wait=not certainly)
         if type(found) is Change:
-            if not certainly:
+            if certainly:
+                self.is_writing = True
+            else:
                 self._learn("in place", found, updates, entries)
             self._count(found)
         return found
+
+    def wait(self) -> None:
+        """Until all is written."""
+        if self.is_writing:
+            self.is_writing = False
+            self.kernels.wait_until_written(self._nearby)
 
     def apply_here(self, part: Part, begun: Any) -> Change | None:
         """As `apply`, on the calling thread in the place of the worker, if that has nothing to do; None otherwise."""

@@ -116,7 +116,7 @@ class Shards:
         done: Callable[[Change], None],
     ) -> tuple[Change, Mapping[str, str]]:
         """All of it or nothing: what it did to all shards together, and the path that each took. `done` is called once,
-        when it is there."""
+        when it is there; nobody else may read it before `wait`."""
         only, size = self._only, keys.size
         if only is None or not size:
             begun = perf_counter()
@@ -132,11 +132,17 @@ class Shards:
         else:
             begun = perf_counter()
             change = self._apply_alone(only, part, done)
+            only.wait()
             self._learn_alone(only, size, change, perf_counter() - begun)
         paths = self._paths.get((only.name, change.path))
         if paths is None:
             paths = self._paths[only.name, change.path] = MappingProxyType({only.name: change.path})
         return change, paths
+
+    def wait(self) -> None:
+        """Until the last batch is written: what it does is known before."""
+        if self._only is not None:
+            self._only.wait()
 
     def settle(self) -> bool:
         """Move slots if the batches seen so far say that it is worth while; whether any moved."""

@@ -246,14 +246,14 @@ extern "C" __global__ void packed_climb(const packed_store* store_at, const pack
 }
 
 // Writes the plan: wide windows a block each, narrow windows and leaves a warp each. Leaves inside of windows or of
-// flagged pages are left out. With `at_once`, nothing is written if pages are flagged. Dynamic shared memory: a wide
-// window, or a narrow one per warp.
+// flagged pages are left out. With `at_once`, the host hears what the plan came to before it is written, and nothing is
+// written if pages are flagged. Dynamic shared memory: a wide window, or a narrow one per warp.
 extern "C" __global__ void __launch_bounds__(256, 4)
     packed_write(const packed_store* store_at, const packed_batch* batch_at, unsigned n, unsigned epoch, int at_once) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
   const packed_info info = *batch.info;
-  if (grid_thread_id() == 0) *batch.told = info;
+  if (at_once && grid_thread_id() == grid_threads() - 1) tell_host(batch, info, epoch);
   if (info.bad_row || (at_once && info.num_flagged)) return;
   DYN_SHARED(unsigned char, memory);
   for (unsigned i = blockIdx.x; i < info.num_wide; i += gridDim.x) {

@@ -2,9 +2,9 @@
 
 A batch is planned by `prepare`, which ends with one look at the device and everything allocated, and written by
 `commit`. Where no other shard has a say, `apply` does both: what writes is launched right behind what plans, and the
-host looks once, when all is done (what a merge does is known before), unless pages must be split, merged or copied
-because an immutable version holds them (packed_pages.py). Small batches of the host are attempted on the calling thread
-(`attempt`), where nothing may be allocated, and finished on the worker (`finish`) if they need more. Reading is in
+host hears what the batch comes to while it is written, unless pages must be split, merged or copied because an immutable
+version holds them (packed_pages.py). Small batches are attempted on the calling thread (`attempt`), where nothing may be
+allocated, and finished on the worker (`finish`) if they need more. Reading is in
 packed_read.py, checking in packed_check.py.
 """
 
@@ -68,6 +68,7 @@ __all__ = [
     "row",
     "rows_in",
     "statistics",
+    "wait_until_written",
 ]
 
 TAKES_PAIRS = True
@@ -130,10 +131,13 @@ def apply(
     return commit(device, plan)
 
 
-def attempt(device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes: Any, weights: Any) -> Any:
+def attempt(
+    device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes: Any, weights: Any, *, wait: bool = True
+) -> Any:
     """A batch in place, as far as that leaves the shard's pages where they are: the change, or a plan for `finish`.
 
     None if something must be tidied up first, or all pages would overflow. Runs on any thread while no other batch does.
+    Without `wait` the device may still be writing: `wait_until_written` must come before anybody reads.
     """
     count = batch.size
     if not count or not state.is_undisturbed or overflows(state, batch, deletes):
@@ -148,8 +152,7 @@ def attempt(device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes
     given = take(device, staging, batch, deletes, weights if state.pool.weighted else None)
     state.begin_undisturbed()
     ready = state.launches or launches(device, state)
-    ready.run(state, buffers, given, WINDOWS, write=True, wait=True)
-    told: list[int] = staging.told.tolist()
+    told = ready.run_at_once(state, buffers, given)
     bad_row, inserted, deleted, changed, leaves, _, narrow, wide, flagged, window_leaves, self_loops, *_ = told
     if bad_row or flagged:
         seconds = perf_counter() - begun
@@ -158,8 +161,15 @@ def attempt(device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes
     state.num_entries += inserted - deleted
     state.end_plan()
     slots = LEAF_SLOTS * (leaves + window_leaves)
+    if wait:
+        device.synchronize()
     seconds = perf_counter() - begun
     return Change(inserted, deleted, changed, "in place", slots, narrow + wide, seconds, self_loops)
+
+
+def wait_until_written(device: KernelDevice) -> None:
+    """Until the device has written what it was told to."""
+    device.synchronize()
 
 
 def overflows(state: State, batch: AnyArray | Pairs, deletes: Any) -> bool:
@@ -210,12 +220,13 @@ def _plan(
         device, max(1, count), pages=state.pages.size, entries=state.num_entries, weighted=weighted, planned=True
     )
     info = dict.fromkeys(INFO, 0)
-    if count:
-        step = LEAVES if path == "climb" else WINDOWS
-        launches(device, state).run(state, buffers, given, step, write=at_once, wait=at_once)
+    if count and at_once:
+        info = named_info(launches(device, state).run_at_once(state, buffers, given))
+    elif count:
+        launches(device, state).run(state, buffers, given, LEAVES if path == "climb" else WINDOWS)
         if path == "climb":
             _climb(device, state, buffers, count)
-        info = named_info(staging.told.tolist()) if at_once else read_info(device, buffers)
+        info = read_info(device, buffers)
     written = bool(count) and at_once and not info["num_flagged"]
     seconds = perf_counter() - begun
     return _checked(Plan(state, state.epoch, given, buffers, info, None, path, seconds, written, may_merge=may_merge))
@@ -326,8 +337,7 @@ def commit(device: KernelDevice, plan: Plan) -> Change:
     if plan.room is not None:
         num_fresh = pages_of_merge(state.num_entries + info["inserted"] - info["deleted"])
         state.replace_all_pages(plan.room.directory, num_fresh)
-    if plan.room is not None or not plan.written:
-        device.synchronize()
+    device.synchronize()
     state.num_entries += info["inserted"] - info["deleted"]
     state.end_plan()
     return Change(

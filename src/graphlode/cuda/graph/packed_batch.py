@@ -29,7 +29,7 @@ INFO = (
 )
 
 WHOSE = INFO.index("tickets")
-"""Where the host sees the information of a merge, its epoch is here; other batches leave 0, so that none is taken for one."""
+"""Where the host sees the information of a batch, its epoch is here, and is written last."""
 
 # Fields of packed_batch in packed_store.cuh, before the information: bytes per update.
 _FIELDS = {

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum, auto
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph import packed_sort
-from graphlode.cuda.graph.packed_batch import EFFECT_TILE, Buffers, window_bytes
+from graphlode.cuda.graph.packed_batch import EFFECT_TILE, WHOSE, Buffers, window_bytes
 from graphlode.cuda.graph.packed_input import MOST_SMALL, Given
 from graphlode.cuda.graph.packed_sort import MERGE_TILE, SORT_THREADS, SORT_TILE, fans_for, passes_for, space_words
 from graphlode.cuda.graph.packed_state import State
 from graphlode.cuda.interface import KernelDevice, launch_shape
-from graphlode.cuda.sequence import LaunchSequence, Step, prepare_sequence
+from graphlode.cuda.sequence import BoundSequence, LaunchSequence, Step, prepare_sequence
 from graphlode.packed import PAGE_LEAVES
 
 SOURCE = KernelSource(
@@ -80,6 +80,15 @@ class _Value(IntEnum):
 
 _V = _Value
 _SOURCE = (_V.TAILS, _V.HEADS, _V.DELETES)
+_GIVEN = (*_SOURCE, _V.WEIGHTS)
+
+
+class _Bound(NamedTuple):
+    """The launches of batches that have much in common, for the structs that these were bound with."""
+
+    store: Any
+    batch: Any
+    launches: BoundSequence
 
 
 class Launches:
@@ -91,28 +100,53 @@ class Launches:
         self._sequences: dict[tuple[int, int, bool], LaunchSequence] = {}
         self._anything = device.empty(1, np.uint64)  # stands for arrays that a call gives
         self._numbers: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._bound: dict[tuple[int, int, int], _Bound] = {}  # by what batches have in common
         written = [_V.STORE, _V.BATCH, _V.COUNT, _V.EPOCH]
         args = self._arguments(written)
         later, self._at_once = (
             write_step(state, args, written, _V.WRITE_BLOCKS, _V.THREADS, at_once=at_once) for at_once in (False, True)
         )
         self._writing = prepare_sequence(device, [later])  # a commit must not need memory
-        self._running_small = prepare_sequence(device, [*self._plan_steps(_SMALL, WINDOWS), self._at_once])
 
-    def run(
-        self, state: State, buffers: Buffers, given: Given, step: int, *, write: bool = False, wait: bool = False
-    ) -> None:
-        """Plan a batch as far as `step`, and write it. The device then tells what it did, unless it only planned leaves."""
-        count = given.count
-        if count <= MOST_SMALL and step == WINDOWS and write:  # what is most often asked for, and in the greatest hurry
-            self._running_small.run(self._values(state, buffers, given, is_small=True), wait, given.stream)
-            return
-        passes = _SMALL if count <= MOST_SMALL and step != SORTED else passes_for(state, given)
+    def run(self, state: State, buffers: Buffers, given: Given, step: int) -> None:
+        """Plan a batch as far as `step`."""
+        passes = self._passes(state, given, step)
+        sequence = self._sequence(passes, step, write=False)
+        sequence.run(self._values(state, buffers, given, is_small=passes == _SMALL), False, given.stream)
+
+    def run_at_once(self, state: State, buffers: Buffers, given: Given) -> list[int]:
+        """Plan a batch, and write it if all pages stay where they are: the words of its information, which are known before
+        it is written."""
+        store, batch, epoch = state.described(), buffers.described, state.epoch
+        like = given.count, given.how, given.neighbor_bits
+        known = self._bound.get(like)
+        if known is None or known.store is not store or known.batch is not batch:
+            known = self._bind(state, buffers, given)
+            if len(self._bound) == _MOST_REMEMBERED:
+                self._bound.clear()
+            self._bound[like] = known
+        changed = given.tails, given.heads, given.deletes, given.weights, epoch
+        return known.launches.run(changed, epoch, given.stream)
+
+    def _bind(self, state: State, buffers: Buffers, given: Given) -> _Bound:
+        """The launches of batches like this one: only their arrays and epochs differ."""
+        passes = self._passes(state, given, WINDOWS)
+        values = list(self._values(state, buffers, given, is_small=passes == _SMALL))
+        for number in _GIVEN:
+            values[number] = self._anything  # what is bound is kept
+        told = state.workspace.staging(self._device).told
+        sequence = self._sequence(passes, WINDOWS, write=True)
+        return _Bound(values[_V.STORE], values[_V.BATCH], sequence.bind(tuple(values), (*_GIVEN, _V.EPOCH), told, WHOSE))
+
+    def _passes(self, state: State, given: Given, step: int) -> int:
+        return _SMALL if given.count <= MOST_SMALL and step != SORTED else passes_for(state, given)
+
+    def _sequence(self, passes: int, step: int, *, write: bool) -> LaunchSequence:
         sequence = self._sequences.get((passes, step, write))
         if sequence is None:
             made = self._plan_steps(passes, step) + ([self._at_once] if write else [])
             sequence = self._sequences[passes, step, write] = prepare_sequence(self._device, made)
-        sequence.run(self._values(state, buffers, given, is_small=passes == _SMALL), wait, given.stream)
+        return sequence
 
     def write(self, state: State, buffers: Buffers, given: Given) -> None:
         """Write what was planned and stays in its pages, whatever else there is."""

@@ -374,14 +374,6 @@ __device__ __forceinline__ void finish_page(const packed_store& store, const uns
                waiting);
 }
 
-// Tells the host what a batch did: it looks for the epoch, and then reads the rest.
-__device__ __forceinline__ void tell_host(const packed_batch& batch, packed_info info, unsigned epoch) {
-  info.tickets = 0;
-  *batch.told = info;
-  __threadfence_system();
-  *const_cast<volatile unsigned*>(&batch.told->tickets) = epoch;
-}
-
 // Makes a version of what was merged: a warp per page, and the first block for the last ones. `store_at` is the new
 // version; the old one has `entries`. Does nothing if the batch changed nothing. With an epoch, the host hears of what
 // it did at once, so that it has time to do its own part.

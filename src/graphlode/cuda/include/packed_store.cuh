@@ -64,7 +64,7 @@ struct packed_info {
   unsigned num_narrow, num_wide, num_flagged;
   unsigned window_leaves;  // leaves of all windows together
   unsigned self_loops;     // updates that were dropped
-  unsigned tickets;        // zero between launches; where the host sees it, the epoch of a merge, else 0
+  unsigned tickets;        // zero between launches; where the host sees it, the epoch of the batch
   unsigned any_crowded;    // 1: a leaf has so many updates that more than a warp must write them
   // what the groups of flagged pages come to: pages that are written and that are replaced; 1: some groups are joined
   unsigned num_fresh, num_replaced, any_joined;
@@ -98,6 +98,14 @@ struct packed_batch {
   packed_info* told;  // in memory that the host sees: the information, once all of it is known
 };
 constexpr unsigned effect_tile = 1024;
+
+// Tells the host what a batch did: it looks for the epoch, and then reads the rest.
+__device__ __forceinline__ void tell_host(const packed_batch& batch, packed_info info, unsigned epoch) {
+  info.tickets = 0;
+  *batch.told = info;
+  __threadfence_system();
+  *const_cast<volatile unsigned*>(&batch.told->tickets) = epoch;
+}
 
 // Of a flagged page the host learns its position and the totals of the pages of its group, as packed_groups.py forms
 // them: runs of group_pages pages, of which the last takes the rest of the directory along.

@@ -1,0 +1,100 @@
+// sequence.hpp - launches that always follow each other, to be repeated with one call.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "graphlode/cuda_queue.hpp"
+#include "host_bytes.hpp"
+#include "launches.hpp"
+
+namespace graphlode::bind {
+
+// The arguments of the launches are fixed, but for those that are replaced by one of the values of the call; grid and
+// block are such values too. A grid of 0 leaves a launch out.
+class launch_sequence {
+ public:
+  using replacement = std::pair<std::size_t, std::size_t>;  // of an argument, by a value
+  using step = std::tuple<std::shared_ptr<bound_kernel>, nb::tuple, std::vector<replacement>, std::size_t, std::size_t,
+                          unsigned>;
+
+  launch_sequence(std::shared_ptr<cuda::queue> in, const std::vector<step>& steps);
+
+  void run(const nb::tuple& values, bool wait, std::optional<std::uint64_t> after) const;
+
+ private:
+  friend class bound_sequence;
+
+  struct change {
+    std::size_t position;
+    std::size_t value;
+    slot as;
+  };
+  struct fixed_step {
+    std::shared_ptr<bound_kernel> kernel;
+    nb::tuple kept;  // the arrays among the fixed arguments
+    cuda::arguments words;
+    std::vector<change> changing;
+    std::size_t grid_at;
+    std::size_t block_at;
+    unsigned shared_bytes;
+  };
+  struct ready_step {
+    const fixed_step* of;
+    unsigned grid;
+    unsigned block;
+    cuda::arguments words;
+  };
+
+  // A value as far as it can be read without knowing which arguments it is for: several launches may take it.
+  struct read_value {
+    enum { array, whole, other } kind = other;
+    long long number = 0;
+
+    unsigned size_of_launch() const;
+  };
+
+  read_value read(nb::handle value) const;
+  std::vector<ready_step> ready(const nb::tuple& values) const;
+  // For those who have let go of Python.
+  void start(std::vector<ready_step>& steps, std::optional<std::uint64_t> after) const;
+  static std::uint64_t word_of(const fixed_step& one, const change& to, nb::handle value, read_value known);
+
+  std::shared_ptr<cuda::queue> queue_;
+  std::vector<fixed_step> steps_;
+  std::size_t num_values_ = 0;
+};
+
+// A sequence of which all values are known but a few, and whose kernels tell the host what they did: words in memory
+// that both see. They write one of these last, and with it a number that the host waits for.
+class bound_sequence {
+ public:
+  bound_sequence(std::shared_ptr<launch_sequence> of, nb::tuple values, const std::vector<std::size_t>& changing,
+                 const nb::object& told, std::size_t last_word);
+
+  // All words, as soon as they are told, which may be before the launches are over.
+  nb::list run(const nb::tuple& changed, std::uint32_t awaited, std::optional<std::uint64_t> after) const;
+
+ private:
+  struct changed_word {
+    std::size_t step;
+    launch_sequence::change to;  // its value is one of those that change
+  };
+
+  std::shared_ptr<launch_sequence> sequence_;
+  nb::tuple kept_;
+  std::vector<launch_sequence::ready_step> ready_;
+  std::vector<changed_word> changes_;
+  std::size_t num_changing_;
+  bytes_of told_;
+  std::size_t last_word_;
+};
+
+void bind_sequences(nb::module_& m);
+
+}  // namespace graphlode::bind
