@@ -26,6 +26,8 @@ FILL = 0.80
 
 MAX_ROWS = 2**31 - 1
 
+_SMALL_PART = 100  # with fewer than one update for so many entries, in place is certainly the path to take
+
 _UPPER = (0.92, 0.84)  # leaf, page
 _LOWER = (0.08, 0.42)
 
@@ -84,6 +86,11 @@ class Pairs:
         self.stream = stream
         self.size = num_pairs << both  # entries
         self.bits = (num_rows - 1).bit_length() or 1  # of the highest position
+
+
+def certainly_in_place(updates: int, entries: int) -> bool:
+    """Whether a batch is so small beside the store that no other path can be faster."""
+    return 0 < updates * _SMALL_PART <= entries
 
 
 def keys_of(rows: AnyArray, neighbors: AnyArray) -> AnyArray:

@@ -23,11 +23,9 @@ from threading import Lock
 from time import perf_counter
 
 from graphlode.cpu.graph.fit import DecayingFit
-from graphlode.packed import FILL, LEAF_SLOTS, Path
+from graphlode.packed import FILL, LEAF_SLOTS, Path, certainly_in_place
 
 CHOICES: tuple[Path, ...] = ("in place", "merge", "rebuild")
-
-_SMALL_PART = 100  # with fewer than one update for so many entries, in place is certainly the path to take
 
 _ANCHOR = 0.01  # what calibration counts for beside recent batches: directions that they do not explore stay known
 _FAR = 4  # times as many entries as a path was ever seen with: nothing is known of it
@@ -50,11 +48,6 @@ def rule_of_thumb(updates: int, entries: int) -> Path:
     if updates >= entries:
         return "rebuild"
     return "merge" if updates * LEAF_SLOTS >= entries else "in place"
-
-
-def certainly_in_place(updates: int, entries: int) -> bool:
-    """Whether a batch is so small beside the store that no other path can be faster."""
-    return 0 < updates * _SMALL_PART <= entries
 
 
 class CostModel:

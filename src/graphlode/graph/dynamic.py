@@ -306,18 +306,22 @@ class DynamicGraph:
 
     def _apply_pairs(self, batch: Batch) -> tuple[Change, Mapping[str, str]]:
         """Checked where it is applied. Ids are positions, so there is nothing to locate."""
-        src, dst, weights, resident, size = batch.src, batch.dst, batch.weights, batch.resident, batch._size
-        if batch.self_loops:
-            self._ids.require(batch.loop_ids)
-        if not resident and src.dtype != dst.dtype:
-            src, dst = src.astype(np.int64), dst.astype(np.int64)
-        if self._weighted and weights is None:
-            weights = np.ones(size)
-        pairs = Pairs(src, dst, size, self._moment.num_vertices, not self._directed, resident, batch.stream)
+        src, dst, resident, size, shards = batch.src, batch.dst, batch.resident, batch._size, self._shards
         if not self._read_elsewhere:
-            self._latest = None
+            self._latest = None  # as for keys
+        begun: Any = None
         try:
-            return self._shards.apply(pairs, batch.gone, weights, self._happened)
+            if resident and (quick := shards.quick) is not None:
+                begun = shards.attempt_quickly(src, dst, size, batch.gone, batch.stream, self._happened)
+                if type(begun) is Change:
+                    return begun, shards.paths_of_one(quick, begun)
+            if batch.self_loops:
+                self._ids.require(batch.loop_ids)
+            if not resident and src.dtype != dst.dtype:
+                src, dst = src.astype(np.int64), dst.astype(np.int64)
+            weights = np.ones(size) if self._weighted and batch.weights is None else batch.weights
+            pairs = Pairs(src, dst, size, self._moment.num_vertices, not self._directed, resident, batch.stream)
+            return shards.apply(pairs, batch.gone, weights, self._happened, begun)
         except InputError:
             given = batch.on_host()  # to say which id it is
             for ids in (given.src, given.dst, given.loop_ids):

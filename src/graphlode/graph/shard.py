@@ -20,8 +20,8 @@ import numpy as np
 
 from graphlode.control import Control
 from graphlode.execute.device import Device, kernel_module
-from graphlode.graph.cost import CostModel, Trial, certainly_in_place, trial_batches
-from graphlode.packed import Change, Pairs, Path, keys_of
+from graphlode.graph.cost import CostModel, Trial, trial_batches
+from graphlode.packed import Change, Pairs, Path, certainly_in_place, keys_of
 from graphlode.types import AnyArray, BoolArray, FloatArray
 
 KERNEL = "graph.packed"
@@ -127,6 +127,20 @@ class Shard:
                 self.is_writing = True
             else:
                 self._learn("in place", found, updates, entries)
+            self._count(found)
+        return found
+
+    @property
+    def has_quick_way(self) -> bool:
+        """Whether pairs that lie on the device may be attempted quickly."""
+        is_open = self._strategy == "auto" and self._nearby is not None
+        return is_open and not self._weighted and hasattr(self.kernels, "attempt_quickly")
+
+    def attempt_quickly(self, rows: Any, neighbors: Any, size: int, gone: Any, stream: int | None) -> Any:
+        """As `attempt`, for so many pairs on the device of which nothing is asked that the last ones have answered."""
+        found = self.kernels.attempt_quickly(self.state, rows, neighbors, size, gone, stream)
+        if type(found) is Change:
+            self.is_writing = True
             self._count(found)
         return found
 

@@ -114,9 +114,10 @@ class Shards:
         deletes: BoolArray | Literal[True] | None,
         weights: FloatArray | None,
         done: Callable[[Change], None],
+        begun: Any = None,
     ) -> tuple[Change, Mapping[str, str]]:
         """All of it or nothing: what it did to all shards together, and the path that each took. `done` is called once,
-        when it is there; nobody else may read it before `wait`."""
+        when it is there; nobody else may read it before `wait`. `begun` is what `attempt_quickly` has left to do."""
         only, size = self._only, keys.size
         if only is None or not size:
             begun = perf_counter()
@@ -128,16 +129,38 @@ class Shards:
         part = Part(keys, deletes, weights)
         if self._unseen:
             self._unseen -= 1
-            change = self._apply_alone(only, part, done)
+            change = self._apply_alone(only, part, done, begun)
         else:
             begun = perf_counter()
-            change = self._apply_alone(only, part, done)
+            change = self._apply_alone(only, part, done, begun)
             only.wait()
             self._learn_alone(only, size, change, perf_counter() - begun)
+        return change, self.paths_of_one(only, change)
+
+    def attempt_quickly(
+        self, rows: Any, neighbors: Any, size: int, gone: Any, stream: int | None, done: Callable[[Change], None]
+    ) -> Any:
+        """Pairs on the device of `quick`, the shard that takes all: the change, something for `apply`, or None."""
+        quick = self.quick
+        if quick is None or not self._unseen:
+            return None
+        with uninterrupted():
+            try:
+                found = quick.attempt_quickly(rows, neighbors, size, gone, stream)
+            except BaseException as error:
+                self._refused(error)
+                raise
+            if type(found) is Change:
+                self._unseen -= 1
+                done(found)
+        return found
+
+    def paths_of_one(self, only: Shard, change: Change) -> Mapping[str, str]:
+        """The path of a batch that one shard has taken."""
         paths = self._paths.get((only.name, change.path))
         if paths is None:
             paths = self._paths[only.name, change.path] = MappingProxyType({only.name: change.path})
-        return change, paths
+        return paths
 
     def wait(self) -> None:
         """Until the last batch is written: what it does is known before."""
@@ -184,6 +207,7 @@ class Shards:
         self._only = self._shards[owners[0]] if len(owners) == 1 else None
         # Whether a batch may come as pairs of positions that nobody has checked: if one shard has all, and takes them.
         self.takes_pairs = self._only is not None and self._only.takes_pairs
+        self.quick = self._only if self._only is not None and self._only.has_quick_way else None
 
     def _wanted(self, *, now: bool = False) -> list[float] | None:
         if self._balance is None or not (now or self._balance.is_time):
@@ -250,13 +274,12 @@ class Shards:
             done(_total(changes))
         return changes
 
-    def _apply_alone(self, shard: Shard, part: Part, done: Callable[[Change], None]) -> Change:
+    def _apply_alone(self, shard: Shard, part: Part, done: Callable[[Change], None], begun: Any) -> Change:
         """A batch for the only shard with rows, in one go: whole or not at all is for its kernels to see to."""
-        begun: Any = None
         if shard.attempts:
             with uninterrupted():
                 try:
-                    begun = shard.attempt(part)
+                    begun = shard.attempt(part) if begun is None else begun
                     change = begun if isinstance(begun, Change) else shard.apply_here(part, begun)
                 except BaseException as error:
                     self._refused(error)

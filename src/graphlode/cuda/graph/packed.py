@@ -30,6 +30,7 @@ from graphlode.cuda.graph.packed_merge import (
     room_for_merge,
 )
 from graphlode.cuda.graph.packed_pages import PagePlan, are_very_many, plan_pages, write_pages
+from graphlode.cuda.graph.packed_quick import QuickWay, Unfinished
 from graphlode.cuda.graph.packed_read import (
     contains,
     csr,
@@ -52,6 +53,7 @@ __all__ = [
     "State",
     "apply",
     "attempt",
+    "attempt_quickly",
     "check",
     "commit",
     "contains",
@@ -155,16 +157,34 @@ def attempt(
     told = ready.run_at_once(state, buffers, given)
     bad_row, inserted, deleted, changed, leaves, _, narrow, wide, flagged, window_leaves, self_loops, *_ = told
     if bad_row or flagged:
-        seconds = perf_counter() - begun
-        plan = Plan(state, state.epoch, given, buffers, named_info(told), None, "in place", seconds, may_merge=True)
-        return _checked(plan)
+        return _unfinished(state, Unfinished(given, buffers, told, perf_counter() - begun))
     state.num_entries += inserted - deleted
     state.end_plan()
     slots = LEAF_SLOTS * (leaves + window_leaves)
+    if state.quick is None and isinstance(batch, Pairs) and batch.resident and state.has_quick_way:
+        state.quick = QuickWay(device, state, buffers, both=batch.both, neighbor_bits=batch.bits)
     if wait:
         device.synchronize()
     seconds = perf_counter() - begun
     return Change(inserted, deleted, changed, "in place", slots, narrow + wide, seconds, self_loops)
+
+
+def attempt_quickly(state: State, tails: Any, heads: Any, size: int, gone: Any, stream: int | None) -> Any:
+    """Pairs on the device by the short way (packed_quick.py), if there is one: as `attempt` without `wait`."""
+    quick: QuickWay | None = state.quick
+    if quick is None:
+        return None
+    found = quick.run(state, tails, heads, size, gone, stream)
+    return _unfinished(state, found) if type(found) is Unfinished else found
+
+
+def _unfinished(state: State, found: Unfinished) -> Plan:
+    """What is left to do of an attempt."""
+    state.quick = None
+    info = named_info(found.told)
+    return _checked(
+        Plan(state, state.epoch, found.given, found.buffers, info, None, "in place", found.seconds, may_merge=True)
+    )
 
 
 def wait_until_written(device: KernelDevice) -> None:

@@ -79,7 +79,8 @@ class _Value(IntEnum):
 
 
 _V = _Value
-_SOURCE = (_V.TAILS, _V.HEADS, _V.DELETES)
+ENDS = (_V.TAILS, _V.HEADS)
+_SOURCE = (*ENDS, _V.DELETES)
 _GIVEN = (*_SOURCE, _V.WEIGHTS)
 
 
@@ -121,22 +122,22 @@ class Launches:
         like = given.count, given.how, given.neighbor_bits
         known = self._bound.get(like)
         if known is None or known.store is not store or known.batch is not batch:
-            known = self._bind(state, buffers, given)
+            known = _Bound(store, batch, self.bind(state, buffers, given, _GIVEN))
             if len(self._bound) == _MOST_REMEMBERED:
                 self._bound.clear()
             self._bound[like] = known
         changed = given.tails, given.heads, given.deletes, given.weights, epoch
         return known.launches.run(changed, epoch, given.stream)
 
-    def _bind(self, state: State, buffers: Buffers, given: Given) -> _Bound:
-        """The launches of batches like this one: only their arrays and epochs differ."""
+    def bind(self, state: State, buffers: Buffers, given: Given, changing: Sequence[int]) -> BoundSequence:
+        """The launches of `run_at_once` for batches like this one: only these of the arrays and the epoch differ."""
         passes = self._passes(state, given, WINDOWS)
         values = list(self._values(state, buffers, given, is_small=passes == _SMALL))
-        for number in _GIVEN:
+        for number in changing:
             values[number] = self._anything  # what is bound is kept
         told = state.workspace.staging(self._device).told
         sequence = self._sequence(passes, WINDOWS, write=True)
-        return _Bound(values[_V.STORE], values[_V.BATCH], sequence.bind(tuple(values), (*_GIVEN, _V.EPOCH), told, WHOSE))
+        return sequence.bind(tuple(values), (*changing, _V.EPOCH), told, WHOSE)
 
     def _passes(self, state: State, given: Given, step: int) -> int:
         return _SMALL if given.count <= MOST_SMALL and step != SORTED else passes_for(state, given)

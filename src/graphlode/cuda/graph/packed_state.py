@@ -30,7 +30,7 @@ _LEAF_AND_PAGE_FIELDS = (
 
 _STORE_WORDS = 1 + len(_LEAF_AND_PAGE_FIELDS) + 4 + 3  # of packed_store
 _MORE_PAGES = 64
-_LAST_EPOCH = 2**32 - 8  # kernels count in 32 bits
+LAST_EPOCH = 2**32 - 8  # kernels count in 32 bits
 _NEARLY_FULL = 0.99  # of what all pages can hold
 _UNLIMITED = 2**63
 
@@ -94,6 +94,7 @@ class State:
         self.merge_tasks: Any = None  # see packed_merge.py
         self.merge_numbers: Any = None  # see packed_merge.py
         self.group_room: Any = None  # see packed_pages.py
+        self.quick: Any = None  # see packed_quick.py
         self.spare: Directory | None = None  # that nobody has any more
         self._modules: dict[str, KernelModule] = {}
         self._rows_are_shared = False
@@ -160,6 +161,7 @@ class State:
 
     def begin_plan(self) -> None:
         """Forget a plan that was never written, and let go of what other versions hold."""
+        self.quick = None
         self.pool.collect()
         if self._planning:
             self.pool.release(self._reserved)
@@ -171,7 +173,7 @@ class State:
             self.row_leaves = self.row_leaves.copy()
             self._rows_are_shared = False
         self._planning = True
-        if self.epoch >= _LAST_EPOCH:
+        if self.epoch >= LAST_EPOCH:
             self.pool.arrays["marks"][:] = 0
             self.group_room = None  # has epochs in it, too
             self.epoch = 0
@@ -202,6 +204,7 @@ class State:
 
     def tidy(self) -> None:
         """Give back what is too much, and room for large batches, which the next one makes again."""
+        self.quick = None
         self.pool.tidy()
         self.workspace.tidy()
         self.merge_tasks = None
@@ -223,7 +226,12 @@ class State:
         """Whether a batch can begin without cleaning up and without memory."""
         if self.frozen or self._planning or self._rows_are_shared:
             return False
-        return not self.pool.is_stale and self.epoch < _LAST_EPOCH
+        return not self.pool.is_stale and self.epoch < LAST_EPOCH
+
+    @property
+    def has_quick_way(self) -> bool:
+        """Whether small batches raise no question, as long as nothing changes but by them."""
+        return self.is_undisturbed and self.pool.is_alone and not self.pool.weighted
 
     def replace_pages(self, directory: Directory, replaced: AnyArray) -> None:
         self._take_over(directory)
@@ -241,6 +249,7 @@ class State:
             self.replace_pages(directory, replaced)
 
     def _take_over(self, directory: Directory) -> None:
+        self.quick = None
         self.spare = None if self.directory.shared else self.directory
         self.directory = directory
         self.most_in_place = _most_in_place(directory)
@@ -253,6 +262,7 @@ class State:
 
     def fork(self) -> State:
         self.pool.collect()
+        self.quick = None
         self.directory.shared = True
         version = State(self._device, self.pool, self.directory, self.row_leaves, self.num_rows)
         version.num_entries = self.num_entries
@@ -267,6 +277,7 @@ class State:
             raise StateError("an immutable version of a shard cannot be resized")
         if num_rows <= self.num_rows:
             return
+        self.quick = None
         if num_rows + 1 > self.row_leaves.size:
             wider = self._device.empty(num_rows + 1 + num_rows // 8, np.uint32)
             wider[: self.num_rows + 1] = self.row_leaves[: self.num_rows + 1]

@@ -1,0 +1,87 @@
+"""The short way of small batches: pairs on the device, for a shard in which nothing is in their way.
+
+Such a batch takes the device some ten microseconds, and the questions that any other batch raises take Python as long:
+whether versions hold pages, whether there is room, what is given and where. An attempt that went well has answered them;
+they stay answered until the shard is prepared for another batch, grows, or is held by a version, when `State` forgets
+this way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from graphlode.cuda.graph.packed_batch import Buffers
+from graphlode.cuda.graph.packed_input import ALL_GONE, BOTH, LONG, MOST_SMALL, PAIRS, Given
+from graphlode.cuda.graph.packed_launch import ENDS, launches
+from graphlode.cuda.graph.packed_state import LAST_EPOCH, State
+from graphlode.cuda.interface import KernelDevice
+from graphlode.cuda.sequence import BoundSequence
+from graphlode.packed import LEAF_SLOTS, Change, certainly_in_place
+
+_MOST_REMEMBERED = 64  # sizes of batches
+
+
+@dataclass(slots=True)
+class Unfinished:
+    """A batch that was planned, and not written: a row is not there, or pages must be split or merged."""
+
+    given: Given
+    buffers: Buffers
+    told: list[int]
+    seconds: float
+
+
+class QuickWay:
+    """Of pairs of one kind: with `both`, each is two entries of a shard whose positions have so many bits."""
+
+    __slots__ = ("_both", "_bound", "_buffers", "_device", "_kind", "_neighbor_bits", "_number", "_unused")
+
+    def __init__(self, device: KernelDevice, state: State, buffers: Buffers, *, both: bool, neighbor_bits: int) -> None:
+        staging = state.workspace.staging(device)
+        self._device, self._buffers = device, buffers  # not the shard, which has this way
+        self._both, self._neighbor_bits = both, neighbor_bits
+        self._kind, self._number = device.xp.ndarray, staging.device_number
+        self._unused = staging.on_device["deletes"], staging.on_device["weights"]
+        self._bound: dict[tuple[int, int], BoundSequence] = {}  # by size and width
+
+    def run(
+        self, state: State, tails: Any, heads: Any, size: int, gone: Any, stream: int | None
+    ) -> Change | Unfinished | None:
+        """Pairs into the shard, or out of it if `gone` is True; None if this way is not theirs, and nothing has happened."""
+        kind, number = self._kind, self._number
+        if type(tails) is not kind or type(heads) is not kind or (gone is not None and gone is not True):
+            return None
+        if number is not None and (tails.data.device_id != number or heads.data.device_id != number):
+            return None
+        count, entries, epoch = size << self._both, state.num_entries, state.epoch + 1
+        if not 0 < count <= MOST_SMALL or not certainly_in_place(count, entries) or epoch >= LAST_EPOCH:
+            return None
+        if gone is None and entries + count > state.most_in_place:
+            return None
+        begun, width = perf_counter(), tails.itemsize if gone is None else -tails.itemsize
+        bound = self._bound.get((size, width)) or self._bind(state, size, width)
+        state.begin_undisturbed()
+        told = bound.run((tails, heads, epoch), epoch, stream)
+        bad_row, inserted, deleted, changed, leaves, _, narrow, wide, flagged, window_leaves, self_loops, *_ = told
+        if bad_row or flagged:
+            given = self._given(tails, heads, count, width)
+            return Unfinished(given, self._buffers, told, perf_counter() - begun)
+        state.num_entries = entries + inserted - deleted
+        state.end_plan()
+        slots = LEAF_SLOTS * (leaves + window_leaves)
+        return Change(inserted, deleted, changed, "in place", slots, narrow + wide, perf_counter() - begun, self_loops)
+
+    def _bind(self, state: State, size: int, width: int) -> BoundSequence:
+        if len(self._bound) == _MOST_REMEMBERED:
+            self._bound.clear()
+        given = self._given(None, None, size << self._both, width)
+        bound = launches(self._device, state).bind(state, self._buffers, given, ENDS)
+        self._bound[size, width] = bound
+        return bound
+
+    def _given(self, tails: Any, heads: Any, count: int, width: int) -> Given:
+        """`width` is that of a position in bytes, negative for pairs that are deleted."""
+        how = PAIRS | (LONG if abs(width) == 8 else 0) | (BOTH if self._both else 0) | (ALL_GONE if width < 0 else 0)
+        return Given(tails, heads, *self._unused, how, count, self._neighbor_bits)
