@@ -223,6 +223,7 @@ def _plan(
     if state.launches is None:
         for source in (packed_merge.SOURCE, packed_pages.SOURCE):
             state.load(source)  # now, so that no later batch waits for a compiler
+        packed_pages.get_ready(device, state)
     state.begin_plan()
     is_merged = path == "rebuild" or (path == "in place" and overflows(state, batch, deletes))
     path = "merge" if is_merged else path

@@ -6,6 +6,7 @@ include/packed_store.cuh for what they hold.
 
 from __future__ import annotations
 
+from collections import deque
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -89,20 +90,29 @@ class Described(NamedTuple):
     struct: Any
 
 
-def _describe(
-    device: KernelDevice, staging: Staging, base: int, layout: _Layout, before: Described | None
-) -> Described:
-    """The struct of buffers `before`, which nobody uses any more, is written over; memory often comes again, and then
-    there is nothing to write."""
-    if before is not None and before.base == base and before.layout is layout:
-        return before
-    fields: AnyArray = np.empty(layout.fields.size + 2, np.uint64)
-    np.add(layout.fields, np.uint64(base), out=fields[:-2])
-    fields[-2], fields[-1] = base, staging.told_at
-    if before is None:
-        return Described(base, layout, device.asarray(fields))
-    device.update(before.struct, 0, fields)
-    return Described(base, layout, before.struct)
+class Descriptions:
+    """Of buffers that come and go: memory often comes again, and then there is nothing to write."""
+
+    _MOST = 4  # a batch is over long before its struct is written over
+
+    def __init__(self) -> None:
+        self._known: deque[Described] = deque(maxlen=self._MOST)
+
+    def describe(self, device: KernelDevice, staging: Staging, base: int, layout: _Layout) -> Any:
+        """The struct of buffers that begin there."""
+        for known in self._known:
+            if known.base == base and known.layout is layout:
+                return known.struct
+        fields: AnyArray = np.empty(layout.fields.size + 2, np.uint64)
+        np.add(layout.fields, np.uint64(base), out=fields[:-2])
+        fields[-2], fields[-1] = base, staging.told_at
+        if len(self._known) < self._MOST:
+            struct = device.asarray(fields)
+        else:
+            struct = self._known[0].struct
+            device.update(struct, 0, fields)
+        self._known.append(Described(base, layout, struct))
+        return struct
 
 
 class Buffers:
@@ -117,13 +127,12 @@ class Buffers:
         pages: int,
         weighted: bool,
         planned: bool,
-        before: Described | None = None,
+        descriptions: Descriptions,
     ) -> None:
         self.capacity, self.pages = capacity, pages
         self._layout = _layout(capacity, pages, weighted, planned)
         self._memory = device.empty(self._layout.words, np.uint64)
-        self.description = _describe(device, staging, address(self._memory), self._layout, before)
-        self.described = self.description.struct
+        self.described = descriptions.describe(device, staging, address(self._memory), self._layout)
 
     @property
     def nbytes(self) -> int:
@@ -144,7 +153,7 @@ class Workspace:
 
     def __init__(self) -> None:
         self.kept: Buffers | None = None
-        self._merged: Described | None = None  # the last merge's buffers; those of a plan live until it is committed
+        self._descriptions = Descriptions()  # of buffers that are not kept
         self._staging: Staging | None = None
 
     def staging(self, device: KernelDevice) -> Staging:
@@ -163,18 +172,18 @@ class Workspace:
         """Room for `count` updates of a shard with so many pages; whether they are `planned` or merged."""
         staging = self.staging(device)
         if not planned or count > max(_KEPT, entries // _SMALL_PART):
-            before = None if planned else self._merged
-            once = Buffers(device, staging, count, pages=pages, weighted=weighted, planned=planned, before=before)
-            if not planned:
-                self._merged = once.description
-            return once
+            of = self._descriptions
+            return Buffers(device, staging, count, pages=pages, weighted=weighted, planned=planned, descriptions=of)
         if not self.has_room(count, pages):
             room = max(MOST_SMALL, -(-count // MOST_SMALL) * MOST_SMALL)
             if self.kept is not None:
                 room = max(room, self.kept.capacity)
             self.kept = None
             more_pages = pages + pages // 4 + 64
-            self.kept = Buffers(device, staging, room, pages=more_pages, weighted=weighted, planned=True)
+            of = Descriptions()
+            self.kept = Buffers(
+                device, staging, room, pages=more_pages, weighted=weighted, planned=True, descriptions=of
+            )
         assert self.kept is not None
         return self.kept
 

@@ -38,13 +38,13 @@ __device__ __forceinline__ word sum_before(volatile block_chain::link* links, un
 }
 
 // The groups of flagged pages, as packed_groups.py forms them: their jobs, their fresh pages, which have these numbers,
-// the directory afterwards, which the new version is described with, and what the host must know of it. A thread per
-// group. `joins`: whether some groups are joined.
+// the directory afterwards, which the new version is described with, and what the host must know of it: `told` gets the
+// epoch when that is there. A thread per group. `joins`: whether some groups are joined.
 extern "C" __global__ void __launch_bounds__(1024)
     packed_regroup(const packed_store* store_at, const packed_batch* batch_at, const unsigned* numbers,
                    unsigned num_fresh, unsigned epoch, packed_store* new_store_at, unsigned* new_pages,
                    unsigned num_new_pages, word* new_separators, unsigned* new_positions, replaced_range* ranges,
-                   block_chain* chain, page_job* jobs, fresh_page* fresh, int joins) {
+                   block_chain* chain, page_job* jobs, fresh_page* fresh, int joins, unsigned* told) {
   const packed_store store = *store_at;
   unsigned* const tickets = &batch_at->info->tickets;
   __shared__ word sums[32], carried;
@@ -70,7 +70,11 @@ extern "C" __global__ void __launch_bounds__(1024)
                           static_cast<unsigned>(before >> (2 * sum_bits))};
   if (group < groups) write_group(store, seen, at, numbers, new_pages, ranges, jobs, fresh);
   if (!last_block(&chain->num_done)) return;
-  if (threadIdx.x == 0) *tickets = 0;
+  if (threadIdx.x == 0) {
+    *tickets = 0;
+    __threadfence_system();
+    *const_cast<volatile unsigned*>(told) = epoch;
+  }
   for (unsigned i = threadIdx.x; i < num_fresh; i += blockDim.x) {
     const long long next = fresh[i].successor + 1;
     fresh[i].successor = next < num_new_pages ? static_cast<long long>(new_pages[next]) : -1ll;

@@ -45,7 +45,7 @@ _MOST_GROUPED = 1 << 21  # pages of a directory that the device makes: what pack
 _RANGE_WORDS = 3  # of replaced_range in packed_regroup.cuh
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class PagePlan:
     """The part of a plan that writes into fresh pages, which become part of a new directory."""
 
@@ -80,10 +80,17 @@ def are_grouped_by_device(state: State, info: dict[str, int]) -> bool:
     return can_count and not are_very_many(state, info)
 
 
+def get_ready(device: KernelDevice, state: State) -> None:
+    """What all plans need, before the first of them does: a commit must not need memory, and no batch should wait for it."""
+    if state.page_launches is None:
+        state.page_launches = _sequence(device, state)
+    if state.group_room is None:
+        state.group_room = GroupRoom(device, 1, 1)
+
+
 def plan_pages(device: KernelDevice, state: State, buffers: Buffers, info: dict[str, int]) -> PagePlan:
     """The groups of flagged pages into fresh pages. `info` is what the device says of them."""
-    if state.page_launches is None:
-        state.page_launches = _sequence(device, state)  # a commit must not need memory
+    get_ready(device, state)
     if are_grouped_by_device(state, info):
         return _grouped_by_device(device, state, info)
     records = read_flagged(device, buffers, info["num_flagged"])
@@ -102,8 +109,8 @@ def _grouped_by_device(device: KernelDevice, state: State, info: dict[str, int])
     """Room for what the device needs to group the flagged pages: nothing is allocated or copied if there is enough."""
     num_fresh, num_replaced = info["num_fresh"], info["num_replaced"]
     numbers = state.reserve(num_fresh)
-    room: GroupRoom | None = state.group_room
-    if room is None or room.num_fresh < num_fresh or room.num_jobs < num_replaced:
+    room: GroupRoom = state.group_room
+    if room.num_fresh < num_fresh or room.num_jobs < num_replaced:
         room = state.group_room = GroupRoom(device, num_fresh, num_replaced)
     room.numbers[:num_fresh] = numbers
     directory = state.unfilled_directory(state.pages.size - num_replaced + num_fresh)
@@ -122,10 +129,12 @@ class GroupRoom:
         self.num_fresh, self.num_jobs = (
             max(_LEAST_ROOM, 1 << (count - 1).bit_length()) for count in (num_fresh, num_jobs)
         )
-        host, there = mapped(device, 4 * (self.num_fresh + _RANGE_WORDS * self.num_jobs))
-        self.numbers, self._ranges = np.split(host.view(np.uint32), [self.num_fresh])
-        self.numbers_there = there.view(np.uint32)[: self.num_fresh]
-        self.ranges_there = there.view(np.uint32)[self.num_fresh :]
+        ends = [self.num_fresh, self.num_fresh + _RANGE_WORDS * self.num_jobs]
+        host, there = mapped(device, 4 * (ends[1] + 1))
+        self.numbers, self._ranges, self._told = np.split(host.view(np.uint32), ends)
+        words = there.view(np.uint32)
+        self.numbers_there, self.ranges_there = words[: ends[0]], words[ends[0] : ends[1]]
+        self.told_there = words[ends[1] :]
         self.jobs = device.empty(self.num_jobs * JOB_WORDS, np.int64)
         self.fresh = device.empty(self.num_fresh * FRESH_WORDS, np.int64)
         blocks = num_groups(_MOST_GROUPED) // _JOB_THREADS
@@ -139,8 +148,9 @@ class GroupRoom:
     def is_large(self) -> bool:
         return max(self.num_fresh, self.num_jobs) > _LEAST_ROOM
 
-    def ranges(self, num_jobs: int) -> AnyArray:
-        """Positions, lengths and fresh pages of what is replaced."""
+    def hear_ranges(self, device: KernelDevice, num_jobs: int, epoch: int) -> AnyArray:
+        """Positions, lengths and fresh pages of what is replaced, as soon as the device has grouped it."""
+        device.wait_for_word(self._told, 0, epoch)
         return self._ranges[: num_jobs * _RANGE_WORDS]
 
 
@@ -183,7 +193,7 @@ def _number_pages(state: State, groups: Groups, waves: list[Wave]) -> tuple[AnyA
 def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_updates: int, plan: PagePlan) -> AnyArray:
     """What stays in its pages, all entries of the others, the directory and the rows of the new version.
 
-    Returns which pages it replaces.
+    Returns which pages it replaces; the device may still be writing.
     """
     sequence: LaunchSequence = state.page_launches
     room, directory, last = plan.room, plan.directory, plan.waves[-1]
@@ -197,7 +207,11 @@ def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_update
         arrays = directory.described, directory.room_for_pages, directory.room_for_separators, directory.positions
         values = (
             *(state.described(), buffers.described, *arrays),
-            *((plan.fresh,) * 3 if room is None else (room.numbers_there, room.ranges_there, room.chain)),
+            *(
+                (plan.fresh,) * 4
+                if room is None
+                else (room.numbers_there, room.ranges_there, room.told_there, room.chain)
+            ),
             *(jobs, plan.fresh),
             *(num_updates, state.epoch, num_jobs, num_fresh, num_new, plan.joins),
             *(wave.first_fresh, wave.end_fresh, _THREADS, _JOB_THREADS, stays),
@@ -206,10 +220,10 @@ def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_update
             launch_shape(device, num_updates)[0],
             finish_blocks and launch_shape(device, finish_blocks, per_block=1)[0],
         )
-        sequence.run(values, wave is last)
+        sequence.run(values, False)
     if room is not None:
         assert plan.numbers is not None
-        ranges = room.ranges(last.end_job)
+        ranges = room.hear_ranges(device, last.end_job, state.epoch)
         _driver.replace_pages(state.pages, ranges, plan.numbers, directory.pages, plan.replaced)
     return plan.replaced
 
@@ -225,6 +239,7 @@ class _Value(IntEnum):
     NEW_POSITIONS = auto()
     NUMBERS = auto()
     RANGES = auto()
+    TOLD = auto()
     CHAIN = auto()
     JOBS = auto()
     FRESH = auto()
@@ -246,7 +261,7 @@ class _Value(IntEnum):
 
 
 def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
-    """What stays; the jobs of groups; entries into fresh pages; crowded ones; the directory. Not all are always needed."""
+    """The jobs of groups; what stays; entries into fresh pages; crowded ones; the directory. Not all are always needed."""
     v, kernels = _Value, state.load(SOURCE)
     array = device.empty(1, np.uint64)  # stands for those that a call gives
 
@@ -259,12 +274,12 @@ def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
     of_write = [v.STORE, v.BATCH, v.COUNT, v.EPOCH]
     write = write_step(state, arguments(of_write), of_write, v.WRITE_BLOCKS, v.THREADS, at_once=False)
     of_groups = [v.STORE, v.BATCH, v.NUMBERS, v.NUM_FRESH, v.EPOCH, v.NEW_STORE, v.NEW_PAGES, v.NUM_NEW]
-    of_groups += [v.NEW_SEPARATORS, v.NEW_POSITIONS, v.RANGES, v.CHAIN, v.JOBS, v.FRESH, v.JOINS]
+    of_groups += [v.NEW_SEPARATORS, v.NEW_POSITIONS, v.RANGES, v.CHAIN, v.JOBS, v.FRESH, v.JOINS, v.TOLD]
     of_all = [v.STORE, v.BATCH, v.COUNT, v.JOBS, v.NUM_JOBS, v.FRESH, v.BEGIN_FRESH, v.END_FRESH]
     of_new = [v.STORE, v.BATCH, v.COUNT, v.EPOCH, v.JOBS, v.NUM_JOBS, v.FRESH]
     steps = [
+        step("packed_regroup", of_groups, v.GROUP_BLOCKS, v.JOB_THREADS),  # first, since the host waits for it
         write,
-        step("packed_regroup", of_groups, v.GROUP_BLOCKS, v.JOB_THREADS),
         step("packed_spread", of_all, v.SPREAD_BLOCKS),
         step("packed_spread_new", of_new, v.UPDATE_BLOCKS),
         step("packed_finish", [v.NEW_STORE, v.FRESH, v.NUM_FRESH], v.FINISH_BLOCKS),

@@ -48,6 +48,7 @@ class Directory:
     positions: Any
     described: Any = None  # the struct packed_store of a version that has it
     shared: bool = False  # an immutable version has it, too
+    host_room: AnyArray | None = None  # what `pages` is part of, if there is more
 
     @property
     def device_pages(self) -> Any:
@@ -155,9 +156,11 @@ class State:
             arrays = empty(room, np.uint32), empty(room, np.uint64), empty(numbers, np.uint32)
             spare = Directory(self.pages, *arrays)
         described = empty(_STORE_WORDS, np.uint64) if spare.described is None else spare.described
-        return Directory(
-            np.empty(count, np.uint32), spare.room_for_pages, spare.room_for_separators, spare.positions, described
-        )
+        host_room = spare.host_room
+        if host_room is None or host_room.size < count:  # else it is memory that the host has touched before
+            host_room = np.empty(count + count // 8 + _MORE_PAGES, np.uint32)
+        arrays = spare.room_for_pages, spare.room_for_separators, spare.positions
+        return Directory(host_room[:count], *arrays, described, host_room=host_room)
 
     def begin_plan(self) -> None:
         """Forget a plan that was never written, and let go of what other versions hold."""
