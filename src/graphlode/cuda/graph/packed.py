@@ -30,7 +30,7 @@ from graphlode.cuda.graph.packed_merge import (
     room_for_merge,
 )
 from graphlode.cuda.graph.packed_pages import PagePlan, are_very_many, plan_pages, write_pages
-from graphlode.cuda.graph.packed_quick import QuickWay, Unfinished
+from graphlode.cuda.graph.packed_quick import QuickWay, Unfinished, open_quick_way
 from graphlode.cuda.graph.packed_read import (
     contains,
     csr,
@@ -161,8 +161,7 @@ def attempt(
     state.num_entries += inserted - deleted
     state.end_plan()
     slots = LEAF_SLOTS * (leaves + window_leaves)
-    if state.quick is None and isinstance(batch, Pairs) and batch.resident and state.has_quick_way:
-        state.quick = QuickWay(device, state, buffers, both=batch.both, neighbor_bits=batch.bits)
+    open_quick_way(device, state, given)
     if wait:
         device.synchronize()
     seconds = perf_counter() - begun
@@ -199,7 +198,9 @@ def overflows(state: State, batch: AnyArray | Pairs, deletes: Any) -> bool:
 
 def finish(device: KernelDevice, plan: Plan, *, control: Control) -> Change:
     """On the worker: what an attempt could not do."""
-    return commit(device, _with_pages(device, plan, control, at_once=True))
+    change = commit(device, _with_pages(device, plan, control, at_once=True))
+    open_quick_way(device, state=plan.state, given=plan.given)
+    return change
 
 
 def _plan(

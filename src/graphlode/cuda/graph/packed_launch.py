@@ -79,8 +79,8 @@ class _Value(IntEnum):
 
 
 _V = _Value
-ENDS = (_V.TAILS, _V.HEADS)
-_SOURCE = (*ENDS, _V.DELETES)
+STORE_AND_ENDS = (_V.STORE, _V.TAILS, _V.HEADS)
+_SOURCE = (_V.TAILS, _V.HEADS, _V.DELETES)
 _GIVEN = (*_SOURCE, _V.WEIGHTS)
 
 

@@ -92,7 +92,7 @@ def plan_pages(device: KernelDevice, state: State, buffers: Buffers, info: dict[
     """The groups of flagged pages into fresh pages. `info` is what the device says of them."""
     get_ready(device, state)
     if are_grouped_by_device(state, info):
-        return _grouped_by_device(device, state, info)
+        return _grouped_by_device(device, state, info["num_fresh"], info["num_replaced"], info["any_joined"])
     records = read_flagged(device, buffers, info["num_flagged"])
     groups = groups_from_records(state.pages.size, records)
     if groups is None:
@@ -105,9 +105,31 @@ def plan_pages(device: KernelDevice, state: State, buffers: Buffers, info: dict[
     return _page_plan(device, state, found, replaced, waves)
 
 
-def _grouped_by_device(device: KernelDevice, state: State, info: dict[str, int]) -> PagePlan:
+def write_at_once(
+    device: KernelDevice,
+    state: State,
+    buffers: Buffers,
+    num_updates: int,
+    num_fresh: int,
+    num_replaced: int,
+    joins: int,
+) -> bool:
+    """As a plan that is written, and the pages in their places; false if that needs memory, and nothing has happened.
+
+    The device may still be writing.
+    """
+    room, num_pages = state.group_room, state.directory.pages.size
+    if room is None or room.num_fresh < num_fresh or room.num_jobs < num_replaced or num_fresh > state.pool.num_free:
+        return False
+    if num_pages + num_fresh >= _MOST_GROUPED or not state.has_spare(num_pages - num_replaced + num_fresh):
+        return False
+    plan = _grouped_by_device(device, state, num_fresh, num_replaced, joins)
+    state.replace_pages(plan.directory, write_pages(device, state, buffers, num_updates, plan))
+    return True
+
+
+def _grouped_by_device(device: KernelDevice, state: State, num_fresh: int, num_replaced: int, joins: int) -> PagePlan:
     """Room for what the device needs to group the flagged pages: nothing is allocated or copied if there is enough."""
-    num_fresh, num_replaced = info["num_fresh"], info["num_replaced"]
     numbers = state.reserve(num_fresh)
     room: GroupRoom = state.group_room
     if room.num_fresh < num_fresh or room.num_jobs < num_replaced:
@@ -116,7 +138,7 @@ def _grouped_by_device(device: KernelDevice, state: State, info: dict[str, int])
     directory = state.unfilled_directory(state.pages.size - num_replaced + num_fresh)
     waves = [Wave(0, num_replaced, 0, num_fresh)]
     replaced = np.empty(num_replaced, np.uint32)
-    return PagePlan(room.jobs, room.fresh, num_fresh, directory, replaced, waves, room, numbers, info["any_joined"])
+    return PagePlan(room.jobs, room.fresh, num_fresh, directory, replaced, waves, room, numbers, joins)
 
 
 class GroupRoom:

@@ -3,7 +3,7 @@
 Such a batch takes the device some ten microseconds, and the questions that any other batch raises take Python as long:
 whether versions hold pages, whether there is room, what is given and where. An attempt that went well has answered them;
 they stay answered until the shard is prepared for another batch, grows, or is held by a version, when `State` forgets
-this way.
+this way. Pages may be split and merged on it, as long as that needs no memory.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Any
 
 from graphlode.cuda.graph.packed_batch import Buffers
 from graphlode.cuda.graph.packed_input import ALL_GONE, BOTH, LONG, MOST_SMALL, PAIRS, Given
-from graphlode.cuda.graph.packed_launch import ENDS, launches
+from graphlode.cuda.graph.packed_launch import STORE_AND_ENDS, launches
+from graphlode.cuda.graph.packed_pages import write_at_once
 from graphlode.cuda.graph.packed_state import LAST_EPOCH, State
 from graphlode.cuda.interface import KernelDevice
 from graphlode.cuda.sequence import BoundSequence
-from graphlode.packed import LEAF_SLOTS, Change, certainly_in_place
+from graphlode.packed import LEAF_SLOTS, PAGE_SLOTS, Change, certainly_in_place
 
 _MOST_REMEMBERED = 64  # sizes of batches
 
@@ -36,11 +37,12 @@ class Unfinished:
 class QuickWay:
     """Of pairs of one kind: with `both`, each is two entries of a shard whose positions have so many bits."""
 
-    __slots__ = ("_both", "_bound", "_buffers", "_device", "_kind", "_neighbor_bits", "_number", "_unused")
+    __slots__ = ("_both", "_bound", "_buffers", "_device", "_kind", "_neighbor_bits", "_number", "_store", "_unused")
 
     def __init__(self, device: KernelDevice, state: State, buffers: Buffers, *, both: bool, neighbor_bits: int) -> None:
         staging = state.workspace.staging(device)
         self._device, self._buffers = device, buffers  # not the shard, which has this way
+        self._store = state.described()
         self._both, self._neighbor_bits = both, neighbor_bits
         self._kind, self._number = device.xp.ndarray, staging.device_number
         self._unused = staging.on_device["deletes"], staging.on_device["weights"]
@@ -63,21 +65,28 @@ class QuickWay:
         begun, width = perf_counter(), tails.itemsize if gone is None else -tails.itemsize
         bound = self._bound.get((size, width)) or self._bind(state, size, width)
         state.begin_undisturbed()
-        told = bound.run((tails, heads, epoch), epoch, stream)
-        bad_row, inserted, deleted, changed, leaves, _, narrow, wide, flagged, window_leaves, self_loops, *_ = told
+        told = bound.run((self._store, tails, heads, epoch), epoch, stream)
+        bad_row, inserted, deleted, changed, leaves, _, narrow, wide, flagged, window_leaves, self_loops, *more = told
+        num_fresh = 0
         if bad_row or flagged:
-            given = self._given(tails, heads, count, width)
-            return Unfinished(given, self._buffers, told, perf_counter() - begun)
+            num_fresh, num_replaced, joins = more[-3:]
+            buffers = self._buffers
+            if bad_row or not write_at_once(self._device, state, buffers, count, num_fresh, num_replaced, joins):
+                given = self._given(tails, heads, count, width)
+                return Unfinished(given, buffers, told, perf_counter() - begun)
+            self._store = state.described()
+            state.quick = self if state.has_quick_way else None
         state.num_entries = entries + inserted - deleted
         state.end_plan()
-        slots = LEAF_SLOTS * (leaves + window_leaves)
-        return Change(inserted, deleted, changed, "in place", slots, narrow + wide, perf_counter() - begun, self_loops)
+        slots = LEAF_SLOTS * (leaves + window_leaves) + PAGE_SLOTS * num_fresh
+        windows = narrow + wide + num_fresh
+        return Change(inserted, deleted, changed, "in place", slots, windows, perf_counter() - begun, self_loops)
 
     def _bind(self, state: State, size: int, width: int) -> BoundSequence:
         if len(self._bound) == _MOST_REMEMBERED:
             self._bound.clear()
         given = self._given(None, None, size << self._both, width)
-        bound = launches(self._device, state).bind(state, self._buffers, given, ENDS)
+        bound = launches(self._device, state).bind(state, self._buffers, given, STORE_AND_ENDS)
         self._bound[size, width] = bound
         return bound
 
@@ -85,3 +94,12 @@ class QuickWay:
         """`width` is that of a position in bytes, negative for pairs that are deleted."""
         how = PAIRS | (LONG if abs(width) == 8 else 0) | (BOTH if self._both else 0) | (ALL_GONE if width < 0 else 0)
         return Given(tails, heads, *self._unused, how, count, self._neighbor_bits)
+
+
+def open_quick_way(device: KernelDevice, state: State, given: Given) -> None:
+    """For batches after one that was given so, if nothing is in their way."""
+    kept = state.workspace.kept
+    is_resident = given.how & PAIRS and not given.staged
+    if state.quick is None and is_resident and kept is not None and state.is_undisturbed and state.has_quick_way:
+        both = given.how & BOTH != 0
+        state.quick = QuickWay(device, state, kept, both=both, neighbor_bits=given.neighbor_bits)

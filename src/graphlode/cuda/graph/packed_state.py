@@ -17,6 +17,7 @@ import numpy as np
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph.packed_batch import Workspace
 from graphlode.cuda.graph.packed_groups import MOST_ENTRIES
+from graphlode.cuda.graph.packed_input import MOST_SMALL
 from graphlode.cuda.graph.packed_pool import NO_KEY, SEGMENT_PAGES, Pool, address
 from graphlode.cuda.interface import KernelDevice, KernelModule
 from graphlode.errors import StateError
@@ -150,17 +151,23 @@ class State:
 
     def unfilled_directory(self, count: int) -> Directory:
         """A directory of so many pages that the device will fill and describe: the one before the last, if nobody has it."""
-        spare, self.spare, empty = self.spare, None, self._device.empty
-        if spare is None or spare.room_for_pages.size < count or spare.positions.size < self.pool.capacity:
+        spare, self.spare, empty = self.spare if self.has_spare(count) else None, None, self._device.empty
+        if spare is None:
             room, numbers = count + count // 8 + _MORE_PAGES, self.pool.capacity + self.pool.capacity // 8
             arrays = empty(room, np.uint32), empty(room, np.uint64), empty(numbers, np.uint32)
-            spare = Directory(self.pages, *arrays)
-        described = empty(_STORE_WORDS, np.uint64) if spare.described is None else spare.described
+            spare = Directory(self.pages, *arrays, described=empty(_STORE_WORDS, np.uint64))
         host_room = spare.host_room
         if host_room is None or host_room.size < count:  # else it is memory that the host has touched before
             host_room = np.empty(count + count // 8 + _MORE_PAGES, np.uint32)
         arrays = spare.room_for_pages, spare.room_for_separators, spare.positions
-        return Directory(host_room[:count], *arrays, described, host_room=host_room)
+        return Directory(host_room[:count], *arrays, spare.described, host_room=host_room)
+
+    def has_spare(self, count: int) -> bool:
+        """Whether a directory of so many pages needs no memory."""
+        spare = self.spare
+        if spare is None or spare.described is None:
+            return False
+        return bool(spare.room_for_pages.size >= count and spare.positions.size >= self.pool.capacity)
 
     def begin_plan(self) -> None:
         """Forget a plan that was never written, and let go of what other versions hold."""
@@ -233,8 +240,9 @@ class State:
 
     @property
     def has_quick_way(self) -> bool:
-        """Whether small batches raise no question, as long as nothing changes but by them."""
-        return self.is_undisturbed and self.pool.is_alone and not self.pool.weighted
+        """Whether small batches raise no question as long as nothing but they change an undisturbed shard."""
+        has_room = self.workspace.has_room(MOST_SMALL, self.directory.pages.size)
+        return has_room and self.pool.is_alone and not self.pool.weighted
 
     def replace_pages(self, directory: Directory, replaced: AnyArray) -> None:
         self._take_over(directory)

@@ -1,0 +1,179 @@
+"""The short way of small batches on the device (packed_quick.py): the same as any other way, and forgotten in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphlode as gl
+from graphlode.cuda.graph.packed_quick import QuickWay
+from graphlode.errors import InputError
+from graphlode.execute.devices import resolve
+from graphlode.packed import Change
+from graphlode.types import AnyArray
+
+N = 3000
+
+
+class Quick:
+    """A store whose batches lie on its device, and how those went that took the short way."""
+
+    def __init__(self, device: str, monkeypatch: pytest.MonkeyPatch, *, directed: bool = True, weighted: bool = False):
+        self.store = gl.DynamicGraph(directed, devices=device, num_vertices=N, weighted=weighted)
+        (self.shard,) = self.store._shards
+        self._device: Any = resolve(device)[0]
+        if self.shard._nearby is None:  # an emulated device is used by its worker alone
+            self.shard._nearby = self.shard.device
+            self.store._shards._share(self.store._shards.table)
+        self.went: list[Any] = []
+        run = QuickWay.run
+
+        def noted(way: QuickWay, *args: Any) -> Any:
+            found = run(way, *args)
+            self.went.append(found)
+            return found
+
+        monkeypatch.setattr(QuickWay, "run", noted)
+
+    def batch(self, src: AnyArray, dst: AnyArray, delete: Any = None) -> gl.Batch:
+        if self._device.xp is np:
+            return gl.Batch._on_device(src, dst, delete=delete)
+        return gl.Batch(**self._device.put({"src": src, "dst": dst}), delete=delete)
+
+    def apply(self, src: AnyArray, dst: AnyArray, delete: Any = None) -> gl.BatchResult:
+        return self.store.apply(self.batch(src, dst, delete))
+
+    def open_way(self) -> None:
+        """By batches that change nothing the second time."""
+        ids = np.arange(50, dtype=np.int32)
+        for _ in range(3):  # the first one finds no room for small batches
+            self.apply(ids, ids + 1)
+        assert self.is_open and self.went
+
+    @property
+    def is_open(self) -> bool:
+        return self.shard.state.quick is not None
+
+    @property
+    def num_done(self) -> int:
+        """Batches that were done on the short way."""
+        return sum(type(found) is Change for found in self.went)
+
+    def edges(self) -> set[tuple[int, int]]:
+        found = self.store.snapshot().edges(indices=True)
+        return set(zip(*found.T.tolist(), strict=True))
+
+
+@pytest.fixture(params=["cuda-emulated", pytest.param("cuda:0", marks=pytest.mark.gpu)])
+def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Quick]:
+    def loaded(size: int = 60_000, **options: Any) -> Quick:
+        quick = Quick(request.param, monkeypatch, **options)
+        quick.store.insert(*np.random.default_rng(5).integers(0, N, (2, size)))
+        return quick
+
+    return loaded
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_the_short_way_comes_to_what_a_set_does(make: Callable[..., Quick], directed: bool, dtype: type) -> None:
+    quick, rng = make(directed=directed), np.random.default_rng(11)
+    known = quick.edges()
+    for turn in range(60):
+        size = (40, 200, 200, 250)[turn % 4]
+        src, dst = rng.integers(0, N, (2, size)).astype(dtype)
+        if turn % 20 >= 10:  # a hot spot, whose pages are split, and then emptied
+            src[:] = 7
+            dst = np.sort(dst)[::-1].copy()
+        delete = True if turn % 20 in (3, 15, 17) else None
+        if delete and turn % 20 > 3:
+            of_seven = sorted(edge for edge in known if 7 in edge)[:size]
+            src, dst = np.array(of_seven, dtype).T.copy()
+        result, before = quick.apply(src, dst, delete), len(known)
+        pairs = {
+            (u, v) if directed else (min(u, v), max(u, v)) for u, v in zip(src.tolist(), dst.tolist(), strict=True)
+        }
+        named = {(u, v) for u, v in pairs if u != v}
+        known = known - named if delete else known | named
+        assert result.inserted - result.deleted == len(known) - before and quick.store.num_edges == len(known)
+        assert set(result.paths.values()) == {"in place"}
+        if turn % 6 == 5:
+            quick.store.check()
+            assert quick.edges() == known
+    assert quick.num_done > 20
+    assert any(found.rebalances for found in quick.went if type(found) is Change)
+
+
+def test_pages_are_split_and_merged_on_the_short_way(make: Callable[..., Quick]) -> None:
+    quick, known = make(120_000), None
+    step = np.arange(N, dtype=np.int32)
+    quick.open_way()
+    pages = []
+    for turn in range(40):  # rows are filled, each with all vertices, and emptied again
+        row = np.full(600, turn % 20 // 5 * 700, np.int32)
+        dst = step[1 + turn % 5 * 600 :][: 600 - (turn % 5 == 4)]
+        quick.apply(row[: dst.size], dst, True if turn >= 20 else None)
+        pages.append(quick.shard.state.directory.pages.size)
+        if turn == 19:
+            quick.store.check()
+            known = quick.edges()
+            quick.open_way()
+    quick.store.check()
+    assert known is not None and len(quick.edges()) < len(known)
+    assert quick.num_done >= 34 and max(pages) > pages[0] and quick.shard.rebalances > 10
+
+
+def test_a_version_closes_the_short_way_until_it_is_gone(make: Callable[..., Quick]) -> None:
+    quick = make()
+    ids = np.arange(50, dtype=np.int32)
+    quick.open_way()
+    assert quick.num_done == 1
+    held, before = quick.store.snapshot(), quick.edges()
+    assert not quick.is_open
+    quick.apply(ids, ids + 77)
+    assert not quick.is_open and set(map(tuple, held.edges(indices=True).tolist())) == before
+    del held
+    for _ in range(3):
+        quick.apply(ids, ids + 99)
+    assert quick.is_open and quick.num_done > 1
+    quick.store.check()
+
+
+def test_what_is_not_for_the_short_way_goes_another(make: Callable[..., Quick]) -> None:
+    quick = make()
+    ids = np.arange(50, dtype=np.int32)
+    quick.open_way()
+    done, some = quick.num_done, np.arange(50) % 2 == 0
+    assert quick.apply(ids, ids + 5, some).inserted >= 0 and quick.num_done == done
+    many = np.arange(2500, dtype=np.int32)
+    quick.apply(many, many[::-1].copy())
+    assert quick.num_done == done
+    assert quick.store.insert(ids, ids + 9).inserted >= 0  # of the host
+    assert quick.apply(ids[:0], ids[:0]).inserted == 0
+    assert quick.num_done == done
+    quick.store.check()
+    weighted = make(weighted=True)
+    for _ in range(3):
+        weighted.apply(ids, ids + 1)
+    assert not weighted.is_open
+
+
+def test_an_id_out_of_range_changes_nothing_on_the_short_way(make: Callable[..., Quick]) -> None:
+    quick = make()
+    ids = np.arange(50, dtype=np.int32)
+    quick.open_way()
+    done, version, before = quick.num_done, quick.store.version, quick.store.num_edges
+    for wrong in (N, -1):
+        bad = ids.copy()
+        bad[20] = wrong
+        with pytest.raises(InputError, match=f"vertex {wrong} is outside 0 .. {N - 1}"):
+            quick.apply(ids, bad)
+        assert not quick.is_open and quick.store.version == version and quick.store.num_edges == before
+        quick.store.check()
+        quick.open_way()
+        version += 3
+    assert quick.num_done > done
+    quick.store.check()
