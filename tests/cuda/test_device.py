@@ -51,6 +51,8 @@ def test_fresh_arrays(bench: Bench) -> None:
     zeros = bench.device.get(bench.device.zeros((3, 5), np.int32))
     assert zeros.shape == (3, 5) and zeros.dtype == np.int32 and not zeros.any()
     assert bench.device.empty(4, np.int64).shape == (4,)
+    kept, begins = bench.do(lambda: bench.device.allocate(4096))
+    assert kept is not None and begins % 8 == 0 and begins != bench.do(lambda: bench.device.allocate(4096))[1]
     status = bench.device.get(bench.device.status())
     assert status.dtype == np.int64 and status.tolist() == [0, 0]
 
@@ -69,6 +71,8 @@ def test_more_memory_than_there_is_is_a_memory_error(bench: Bench) -> None:
     for make in (bench.device.zeros, bench.device.empty):
         with pytest.raises(DeviceMemoryError, match=rf"^{bench.device.name}: .* free"):
             make(1 << 50, np.int64)
+    with pytest.raises(DeviceMemoryError, match=rf"^{bench.device.name}: .* free"):
+        bench.do(lambda: bench.device.allocate(1 << 53))
     assert not bench.device.get(bench.device.zeros(5, np.int64)).any()
 
 

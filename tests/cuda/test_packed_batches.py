@@ -222,7 +222,7 @@ def test_pages_that_overflow_again_and_again_need_no_further_memory(
     rng, pair = np.random.default_rng(28), Pair(bench, 500)
     pair.apply(np.unique(random_keys(rng, 60_000, 500)), path="merge")
     asked, written = [0], []
-    for name in ("empty", "zeros", "asarray"):
+    for name in ("empty", "allocate", "zeros", "asarray"):
         plain = getattr(bench.device, name)
 
         def counted(*args: Any, plain: Any = plain) -> Any:
@@ -267,7 +267,7 @@ def test_a_commit_asks_for_no_memory(bench: Bench, monkeypatch: pytest.MonkeyPat
         keys = keys_of(np.full(1800, 7), rng.integers(0, 2**31, 1800))
         plan = pair.prepare(keys, path=path)
         with monkeypatch.context() as patch:
-            for name in ("empty", "zeros", "asarray", "load"):
+            for name in ("empty", "allocate", "zeros", "asarray", "load"):
                 patch.setattr(bench.device, name, refuse)
             assert bench.do(partial(packed.commit, bench.device, plan)).inserted > 1700
         bench.do(lambda: packed.check(bench.device, pair.state))

@@ -281,7 +281,7 @@ def test_whichever_allocation_fails_nothing_is_changed(
 
     while not finished:
         with monkeypatch.context() as patch:
-            for name in ("empty", "zeros", "asarray"):
+            for name in ("empty", "allocate", "zeros", "asarray"):
                 patch.setattr(bench.device, name, failing(name))
             allowed[0] = failures
             version = pair.fork()  # so that every page must be copied

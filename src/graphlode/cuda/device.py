@@ -172,6 +172,10 @@ class CudaDevice:
         with self._current:
             return self.xp.empty(shape, dtype)
 
+    def allocate(self, nbytes: int) -> tuple[Any, int]:
+        memory = self.xp.cuda.alloc(nbytes)
+        return memory, memory.ptr
+
     def asarray(self, array: Any) -> Any:
         if type(array) is not np.ndarray or array.ndim == 0 or not _is_plain(array.dtype):
             with self._current:

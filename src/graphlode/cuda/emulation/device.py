@@ -85,6 +85,10 @@ class EmulatedDevice:
         with self._memory_errors():
             return np.empty(shape, dtype)
 
+    def allocate(self, nbytes: int) -> tuple[AnyArray, int]:
+        memory = self.empty(nbytes, np.uint8)
+        return memory, memory.ctypes.data
+
     def asarray(self, array: Any) -> AnyArray:
         with self._memory_errors():
             return np.ascontiguousarray(array)

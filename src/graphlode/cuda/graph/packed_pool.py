@@ -77,7 +77,7 @@ class Pool:
         self.dropped: deque[AnyArray] = deque()  # pages of versions that are gone, not yet counted
         self.generation = 0  # changes when an array moves
         self._counted = _driver.PagePool(SEGMENT_PAGES)
-        self._memory: dict[int, Any] = {}  # by the number of a piece
+        self._memory: dict[int, tuple[Any, int]] = {}  # by the number of a piece: what keeps it, and its bytes
         self._held_is_stale = False
         self._versions = 0  # immutable ones, of which nobody has said that they are gone
         self._times_too_wide = 0
@@ -116,7 +116,7 @@ class Pool:
     @property
     def nbytes(self) -> int:
         beside = sum(array.nbytes for array in self.arrays.values())
-        return int(beside + self.segments.nbytes + sum(memory.nbytes for memory in self._memory.values()))
+        return int(beside + self.segments.nbytes + sum(size for _, size in self._memory.values()))
 
     def take(self, count: int) -> AnyArray:
         """Numbers of pages that nobody holds; they are yours until `release`. Raises DeviceMemoryError."""
@@ -201,12 +201,13 @@ class Pool:
         """Pieces of memory of so many segments each, whose pages are taken next. All that may fail comes first."""
         device, counted, segment_bytes = self._device, self._counted, SEGMENT_PAGES * self.page_bytes
         with device.current():
-            memory = [device.empty(size * segment_bytes // 8, np.uint64) for size in pieces]
+            memory = [device.allocate(size * segment_bytes) for size in pieces]
         pages = counted.segments_with(sum(pieces)) * SEGMENT_PAGES
         if pages > self._room:
             self._widen(pages)
-        first, begin, end = counted.add([address(piece) for piece in memory], pieces, segment_bytes)
-        self._memory.update(enumerate(memory, first))
+        first, begin, end = counted.add([address for _, address in memory], pieces, segment_bytes)
+        for number, size in enumerate(pieces):
+            self._memory[first + number] = memory[number][0], size * segment_bytes
         device.update(self.segments, begin, counted.addresses_of(begin, end))
 
     def _widen(self, pages: int) -> None:
