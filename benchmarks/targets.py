@@ -56,6 +56,10 @@ def _value(kind: str, result: Result, results: list[Result]) -> float | None:
         return (ours.median - there[0]) * 1e3 if there else None
     if word == "rate":
         return result.rate(ours)
+    if word == "worst":
+        return ours.slowest / ours.median
+    if word == "bytes per edge":
+        return float(result.data["bytes"]["store"] / result.data["bytes"]["edges"])
     if word == "edges":
         return float(result.data["graph"]["num_edges"]) / ours.median / _BILLION
     if word == "memory":

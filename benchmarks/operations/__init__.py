@@ -24,6 +24,7 @@ from benchmarks.operations import (
     startup,
     store,
     store_bfs,
+    store_hybrid,
     triangles,
 )
 from benchmarks.setting import Setting
@@ -46,5 +47,6 @@ OPERATIONS: dict[str, Callable[[Case, Setting], Contest]] = {
     "startup": startup.contest,
     "store": store.contest,
     "store_bfs": store_bfs.contest,
+    "store_hybrid": store_hybrid.contest,
     "triangles": triangles.contest,
 }

@@ -27,10 +27,10 @@ _BATCHES, _LARGE_BATCHES = 6, 2  # ready beforehand: large ones take long to dra
 _LARGE = 1_000_000
 
 
-class _Loaded:
+class Loaded:
     """A store with the graph in it, and the batch by which it differs from the graph, if any."""
 
-    def __init__(self, given: Input, path: Any, devices: str) -> None:
+    def __init__(self, given: Input, path: Any, devices: str | list[str]) -> None:
         graph = gl.from_edges(*given.both_ways, num_vertices=given.num_vertices, directed=True)
         self.store = gl.DynamicGraph(directed=True, num_vertices=given.num_vertices, devices=devices, strategy=path)
         self.drawn = Drawn(graph)
@@ -58,7 +58,7 @@ class _Loaded:
             self._undo = None
 
 
-_loaded: dict[tuple[str | None, str, str], _Loaded] = {}  # one at most
+_loaded: dict[tuple[str | None, str, str], Loaded] = {}  # one at most
 
 
 def contest(case: Case, setting: Setting) -> Contest:
@@ -92,12 +92,12 @@ def contest(case: Case, setting: Setting) -> Contest:
     return Contest([ours], int(given[0]["src"].size), "the batch", sizes)
 
 
-def _load(case: Case, path: str, setting: Setting) -> _Loaded:
+def _load(case: Case, path: str, setting: Setting) -> Loaded:
     key = (case.graph, path, setting.devices)
     if key not in _loaded:
         for other in _loaded.values():
             other.store.close()
         _loaded.clear()
-        _loaded[key] = _Loaded(setting.input(case), path, setting.devices)
+        _loaded[key] = Loaded(setting.input(case), path, setting.devices)
     _loaded[key].restore()
     return _loaded[key]

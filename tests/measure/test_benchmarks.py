@@ -175,6 +175,21 @@ def test_a_target_may_ask_for_edges_per_second(tmp_path):
     assert (unmeasured.values, unmeasured.met) == ({}, None)
 
 
+def test_a_target_may_ask_for_the_worst_sample_and_for_bytes_per_edge(tmp_path):
+    from benchmarks.results import Result
+    from benchmarks.targets import judge
+
+    data = {"case": "made/store", "label": "2 cores", "environment": {"packages": {"graphlode": "0.1.0"}}}
+    data |= {"method": "apply", "devices": "cpu", "seconds": [2.0, 1.0, 6.0], "peers": {}}
+    result = Result(data | {"bytes": {"store": 60, "edges": 5}})
+    target = '[[target]]\ntext = "a"\ncase = "made/*"\nvalue = "{}"\nat_most = {}\n'
+    file = tmp_path / "targets.toml"
+    file.write_text("".join(target.format(*each) for each in [("worst", 3), ("worst", 2.9), ("bytes per edge", 12)]))
+    met, missed, small = judge([result], file)
+    assert (met.values, met.met, missed.met) == ({"made/store": 3.0}, True, False)
+    assert (small.values, small.met) == ({"made/store": 12.0}, True)
+
+
 def test_the_committed_report_is_up_to_date_with_the_results(tmp_path):
     done = run("report", "--no-plots", "--out", tmp_path / "REPORT.md")
     assert done.returncode == 0, done.stderr
