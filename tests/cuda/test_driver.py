@@ -201,16 +201,40 @@ def test_a_sequence_waits_for_the_stream_of_whoever_made_its_arrays(
         return found[0], found[1]
 
     before = fake.fake_num_waits()
-    sequence.run((1, Array(5)), False)
+    sequence.run((1, Array(5)))
     assert fake.fake_num_waits() == before and take(fake) == ((1, 1, 0), struct.pack("=Q", 5))
-    sequence.run((1, Array(6)), False, 77)
+    sequence.run((1, Array(6)), 77)
     assert last_wait() == (77, 0) and take(fake) is not None  # before anything was started
-    sequence.run((1, Array(6)), True, 77)
-    assert last_wait() == (17, 1) and fake.fake_num_waits() == before + 3 and take(fake) is not None
     fake.fake_fail(b"cuStreamSynchronize", 700)
     with pytest.raises(KernelFaultError, match="^cuda:7: cuStreamSynchronize: an illegal memory access"):
-        sequence.run((1, Array(6)), False, 77)
+        sequence.run((1, Array(6)), 77)
     assert take(fake) is None
+
+
+def test_a_bound_sequence_replaces_what_changes_and_returns_what_is_told(
+    queue: _driver.Queue, kernel: Make, fake: ctypes.CDLL
+) -> None:
+    first = kernel(8, 4), (Array(1), np.uint32(2)), [(0, 2), (1, 3)], 0, 1, 0
+    second = kernel(4, 8), (np.uint32(2), Array(1)), [(0, 3), (1, 4)], 0, 1, 16
+    sequence = _driver.LaunchSequence(queue, [first, second])
+    told = np.array([5, 6, 7], np.uint32)
+    bound = sequence.bind((2, 32, Array(10), 20, Array(30)), [2, 3], told, 1)
+    assert bound.run((Array(11), 21), 6) == [5, 6, 7]
+    assert take(fake) == ((2, 32, 0), struct.pack("=QI", 11, 21))
+    assert take(fake) == ((2, 32, 16), struct.pack("=IQ", 21, 30))
+    told[:] = 8, 9, 2**32 - 1
+    assert bound.run((Array(12), np.int64(22)), 9, 77) == [8, 9, 2**32 - 1]
+    assert take(fake) == ((2, 32, 0), struct.pack("=QI", 12, 22)) and take(fake) is not None
+    for changed, says in [((Array(1),), "2 values change, got 1"), ((1, 2), "an array of the device, got int")]:
+        with pytest.raises(InputError, match=says):
+            bound.run(changed, 9)
+    with pytest.raises(InputError, match="fewer words than 4"):
+        sequence.bind((2, 32, Array(10), 20, Array(30)), [2], told, 3)
+    with pytest.raises(InputError, match="a sequence takes 5 values, got 2"):
+        sequence.bind((2, 32), [], told, 0)
+    assert take(fake) is None
+    with pytest.raises(KernelFaultError, match="without the word that was waited for"):
+        bound.run((Array(12), 22), 10)
 
 
 def test_a_word_that_is_there_is_not_waited_for_and_one_that_never_comes_is_a_fault(

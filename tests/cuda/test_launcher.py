@@ -84,16 +84,38 @@ def test_a_sequence_gives_its_values_to_every_launch_that_wants_them(bench: Benc
             Step(module, "arguments_all", given, {}, left_out, block),
         ]
         sequence = prepare_sequence(device, steps)
-        sequence.run((1, 32, 0, -3, outs[1], outs[2]), True)
+        sequence.run((1, 32, 0, -3, outs[1], outs[2]))
         for wrong in [(1, 32, 0, 2**31, outs[1], outs[2]), (1, 32, 0, -3, 5, outs[2])]:
             with pytest.raises(InputError):
-                sequence.run(wrong, True)
+                sequence.run(wrong)
         return [device.get(out).tolist() for out in outs]
 
     unused, first, second = bench.do(work)
     assert unused == [0] * 10
     assert first == [*EXPECTED[:3], -3, *EXPECTED[4:]]
     assert second == [*EXPECTED[:5], -3, *EXPECTED[6:]]
+
+
+def test_a_bound_sequence_changes_what_it_is_told_to(bench: Bench) -> None:
+    device = bench.device
+
+    def work() -> tuple[list[int], list[list[float]]]:
+        module = device.load(SOURCES["arguments"])
+        outs = [device.zeros(10, np.float64) for _ in range(3)]
+        given = tuple(arguments(outs[0], device.asarray))
+        grid, block, number, out = range(4)
+        sequence = prepare_sequence(device, [Step(module, "arguments_all", given, {3: number, 10: out}, grid, block)])
+        told = np.array([4, 5], np.uint32)
+        bound = sequence.bind((1, 32, -3, outs[0]), (out,), told, 1)
+        heard = bound.run((outs[1],), 5)
+        with pytest.raises((InputError, ValueError)):
+            bound.run((outs[1], 7), 5)
+        device.synchronize()
+        return heard, [device.get(out).tolist() for out in outs]
+
+    heard, (unused, changed, other) = bench.do(work)
+    assert heard == [4, 5] and unused == other == [0] * 10
+    assert changed == [*EXPECTED[:3], -3, *EXPECTED[4:]]
 
 
 def test_launches_that_no_device_accepts(bench: Bench) -> None:

@@ -12,12 +12,12 @@ import pytest
 from packed_pair import Pair, assert_same, random_keys
 
 from graphlode.control import Control
-from graphlode.cuda.graph import packed, packed_pages
+from graphlode.cuda.graph import packed, packed_pages, packed_sort
 from graphlode.cuda.graph.packed_groups import num_groups
 from graphlode.cuda.graph.packed_input import take
 from graphlode.cuda.graph.packed_read import leaf_counts
 from graphlode.errors import InputError
-from graphlode.packed import Change, Pairs, keys_of
+from graphlode.packed import Change, Pairs, Path, keys_of
 from graphlode.reference.graph import packed as reference
 from kernel_bench import Bench
 
@@ -281,3 +281,31 @@ def test_epochs_begin_again_before_kernels_cannot_count_them(bench: Bench) -> No
         assert not turn or pair.state.epoch < 2**32 - 4
         pair.apply(keys_of(np.full(900, 5), rng.integers(0, 2**31, 900)))
     assert pair.state.epoch < 100
+
+
+def test_batches_of_a_size_are_sorted_by_all_bits_of_rows_that_came_later(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Launches are kept by what batches have in common; the structs of directories come again, with other rows in them."""
+    monkeypatch.setattr(packed_sort, "MOST_TILES", 2)  # so that these batches are sorted by digits
+    rng, known = np.random.default_rng(33), set[int]()
+    state = bench.do(lambda: packed.create(bench.device, num_rows=200, weighted=False))
+
+    def apply(num_rows: int, size: int, path: Path = "in place") -> None:
+        keys = keys_of(rng.integers(0, num_rows, size), rng.integers(0, 10_000, size))
+        known.update(keys.tolist())
+        batch = partial(packed.apply, bench.device, state, keys, None, None, path=path, control=Control())
+        bench.do(batch)
+
+    apply(200, 60_000, "rebuild")
+    for _ in range(6):
+        apply(200, 6000)
+    structs = {id(state.directory.described), *(id(bound.store) for bound in state.launches._bound.values())}
+    bench.do(lambda: packed.resize(bench.device, state, 1000))
+    for more in range(12):
+        apply(1000, 3000 + more)
+        if id(state.directory.described) in structs:
+            apply(1000, 6000)
+            bench.do(lambda: packed.check(bench.device, state))
+    found = bench.do(lambda: packed.rows_in(bench.device, state, np.ones(1024, bool)))[0]
+    assert set(found.tolist()) == known

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 import graphlode as gl
+from graphlode.cuda.emulation.device import EmulatedDevice
 from graphlode.cuda.graph.packed_quick import QuickWay
-from graphlode.errors import InputError
+from graphlode.errors import DeviceMemoryError, InputError, KernelFaultError, StateError
 from graphlode.execute.devices import resolve
 from graphlode.packed import Change
 from graphlode.types import AnyArray
@@ -21,9 +22,19 @@ N = 3000
 class Quick:
     """A store whose batches lie on its device, and how those went that took the short way."""
 
-    def __init__(self, device: str, monkeypatch: pytest.MonkeyPatch, *, directed: bool = True, weighted: bool = False):
-        self.store = gl.DynamicGraph(directed, devices=device, num_vertices=N, weighted=weighted)
-        (self.shard,) = self.store._shards
+    def __init__(
+        self,
+        device: str,
+        monkeypatch: pytest.MonkeyPatch,
+        *,
+        directed: bool = True,
+        weighted: bool = False,
+        beside: Sequence[str] = (),
+    ) -> None:
+        if beside:
+            monkeypatch.setattr(EmulatedDevice, "speed", 1e6)  # it leads, as a GPU does, and so has all rows
+        self.store = gl.DynamicGraph(directed, devices=[device, *beside], num_vertices=N, weighted=weighted)
+        self.shard = next(iter(self.store._shards))
         self._device: Any = resolve(device)[0]
         if self.shard._nearby is None:  # an emulated device is used by its worker alone
             self.shard._nearby = self.shard.device
@@ -159,6 +170,85 @@ def test_what_is_not_for_the_short_way_goes_another(make: Callable[..., Quick]) 
     for _ in range(3):
         weighted.apply(ids, ids + 1)
     assert not weighted.is_open
+
+
+def test_a_device_that_has_all_rows_beside_others_takes_the_short_way(make: Callable[..., Quick]) -> None:
+    quick, rng = make(beside=["cpu"]), np.random.default_rng(13)
+    (name, _) = quick.store.devices
+    known = quick.edges()
+    for turn in range(40):
+        src, dst = rng.integers(0, N, (2, 150)).astype(np.int32)
+        if turn % 3 == 2:
+            src[:] = turn // 10
+        quick.apply(src, dst)
+        known |= {(u, v) for u, v in zip(src.tolist(), dst.tolist(), strict=True) if u != v}
+        assert quick.store.num_edges == len(known)
+    quick.store.check()
+    assert quick.edges() == known
+    assert quick.num_done > 10 or quick.store.shares[name] < 1024
+
+
+def test_an_error_half_way_closes_the_short_way(make: Callable[..., Quick], monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = make(120_000)
+    step, turns = np.arange(N, dtype=np.int32), iter(range(40))
+
+    def next_batch() -> gl.BatchResult:
+        turn = next(turns)
+        return quick.apply(np.full(500, turn // 5 * 700, np.int32), step[1 + turn % 5 * 500 :][:500])
+
+    def refuse(*_: Any) -> None:
+        raise DeviceMemoryError("no memory for a directory")
+
+    quick.open_way()
+    while not quick.shard.state.spare or quick.shard.state.spare.described is None:
+        next_batch()  # until pages can be split without memory
+    version, before = quick.store.version, quick.store.num_edges
+    with monkeypatch.context() as patch:
+        patch.setattr(quick.shard.state, "unfilled_directory", refuse)
+        with pytest.raises(DeviceMemoryError):
+            while True:
+                next_batch()
+                version, before = quick.store.version, quick.store.num_edges
+    assert quick.store.version == version and quick.store.num_edges == before
+    for _ in range(5):
+        next_batch()
+        quick.store.check()
+    assert quick.is_open
+
+
+def test_a_wait_that_fails_breaks_the_store(make: Callable[..., Quick], monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = make()
+    quick.open_way()
+
+    def fault(*_: Any) -> None:
+        raise KernelFaultError("an illegal memory access")
+
+    monkeypatch.setattr(quick.shard.kernels, "wait_until_written", fault)
+    with pytest.raises(KernelFaultError):
+        quick.apply(np.arange(9), np.arange(1, 10))
+    with pytest.raises(StateError, match="broke in the middle"):
+        quick.apply(np.arange(9), np.arange(1, 10))
+    quick.store.close()
+
+
+def test_a_wait_that_is_interrupted_is_made_good_for(
+    make: Callable[..., Quick], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = make()
+    quick.open_way()
+    waited = []
+    with monkeypatch.context() as patch:
+        patch.setattr(quick.shard.kernels, "wait_until_written", _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            quick.apply(np.arange(9), np.arange(1, 10))
+    assert quick.shard.is_writing
+    wait = quick.shard.kernels.wait_until_written
+    monkeypatch.setattr(quick.shard.kernels, "wait_until_written", lambda device: waited.append(wait(device)))
+    assert {(8, 9), (3, 4)} <= quick.edges() and len(waited) == 1 and not quick.shard.is_writing
+
+
+def _interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt
 
 
 def test_an_id_out_of_range_changes_nothing_on_the_short_way(make: Callable[..., Quick]) -> None:

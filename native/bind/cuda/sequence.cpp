@@ -36,11 +36,10 @@ launch_sequence::launch_sequence(std::shared_ptr<cuda::queue> in, const std::vec
   }
 }
 
-void launch_sequence::run(const nb::tuple& values, bool wait, std::optional<std::uint64_t> after) const {
+void launch_sequence::run(const nb::tuple& values, std::optional<std::uint64_t> after) const {
   std::vector<ready_step> steps = ready(values);
   const nb::gil_scoped_release released;
   start(steps, after);
-  if (wait) queue_->synchronize();
 }
 
 unsigned launch_sequence::read_value::size_of_launch() const {
@@ -138,8 +137,8 @@ void bind_sequences(nb::module_& m) {
                               "replaced by which value, the values that are its grid and block, and its shared bytes.")
       .def(nb::init<std::shared_ptr<cuda::queue>, const std::vector<launch_sequence::step>&>(), nb::arg("queue"),
            nb::arg("steps"))
-      .def("run", &launch_sequence::run, nb::arg("values"), nb::arg("wait"), nb::arg("after") = nb::none(),
-           "Start all of them, after another stream has done what it has to do, and wait for them if that is wanted.")
+      .def("run", &launch_sequence::run, nb::arg("values"), nb::arg("after") = nb::none(),
+           "Start all of them, after another stream has done what it has to do.")
       .def(
           "bind",
           [](std::shared_ptr<launch_sequence> self, nb::tuple values, const std::vector<std::size_t>& changing,

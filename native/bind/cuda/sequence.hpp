@@ -25,7 +25,7 @@ class launch_sequence {
 
   launch_sequence(std::shared_ptr<cuda::queue> in, const std::vector<step>& steps);
 
-  void run(const nb::tuple& values, bool wait, std::optional<std::uint64_t> after) const;
+  void run(const nb::tuple& values, std::optional<std::uint64_t> after) const;
 
  private:
   friend class bound_sequence;

@@ -50,10 +50,8 @@ class LaunchSequence:
 
     def __init__(self, queue: Queue, steps: Sequence[tuple[Kernel, tuple, Sequence[tuple[int, int]], int, int, int]]) -> None: ...
 
-    def run(self, values: tuple, wait: bool, after: int | None = ...) -> None:
-        """
-        Start all of them, after another stream has done what it has to do, and wait for them if that is wanted.
-        """
+    def run(self, values: tuple, after: int | None = ...) -> None:
+        """Start all of them, after another stream has done what it has to do."""
 
     def bind(self, values: tuple, changing: Sequence[int], told: object, last_word: int) -> BoundSequence:
         """

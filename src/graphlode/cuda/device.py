@@ -1,8 +1,7 @@
 """A CUDA GPU as a device: CuPy's arrays, memory pool and run-time compiler; one stream and one worker thread.
 
 CuPy is imported when a device is made, never before: importing graphlode must not need it. Device objects of the same
-GPU share what they hold, each on its own stream; drivers return only when their work is done, so what one has made is
-complete before another can see it.
+GPU share what they hold, each on its own stream; what a driver has made is complete before another one can see it.
 
 Launches, and arrays on their way to the GPU and back, do not go through CuPy but through the extension `_driver`, in
 microseconds. All of a device may be used from any thread: what threads do is put in order by its one stream.

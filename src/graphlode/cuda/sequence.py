@@ -32,8 +32,8 @@ class Step(NamedTuple):
 
 
 class LaunchSequence(Protocol):
-    def run(self, values: tuple[Any, ...], wait: bool, after: int | None = None) -> None:
-        """Start all launches with these values: arrays, or numbers that fit; with `wait`, return when they are done.
+    def run(self, values: tuple[Any, ...], after: int | None = None) -> None:
+        """Start all launches with these values: arrays, or numbers that fit.
 
         `after` is a stream, as the CUDA array interface names it, that is waited for before anything is started.
         """
@@ -60,14 +60,12 @@ class PlainSequence:
             (step, step.module.prepare(step.entry, step.args, tuple(step.changing))) for step in steps
         ]
 
-    def run(self, values: tuple[Any, ...], wait: bool, after: int | None = None) -> None:
+    def run(self, values: tuple[Any, ...], after: int | None = None) -> None:
         wait_for_stream(self._device, after)
         for step, prepared in self._steps:
             if grid := values[step.grid]:
                 changed = (values[number] for number in step.changing.values())
                 prepared.launch(grid, values[step.block], *changed, shared_bytes=step.shared_bytes)
-        if wait:
-            self._device.synchronize()
 
     def bind(self, values: tuple[Any, ...], changing: Sequence[int], told: AnyArray, last_word: int) -> BoundSequence:
         return _PlainBound(self._device, self, values, changing, told, last_word)
@@ -91,7 +89,7 @@ class _PlainBound:
         values = list(self._values)
         for number, value in zip(self._changing, changed, strict=True):
             values[number] = value
-        self._sequence.run(tuple(values), False, after)
+        self._sequence.run(tuple(values), after)
         self._device.wait_for_word(self._told, self._last_word, awaited)
         told: list[int] = self._told.tolist()
         return told

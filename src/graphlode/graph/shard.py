@@ -131,24 +131,29 @@ class Shard:
         return found
 
     @property
-    def has_quick_way(self) -> bool:
+    def is_quick(self) -> bool:
         """Whether pairs that lie on the device may be attempted quickly."""
         is_open = self._strategy == "auto" and self._nearby is not None
         return is_open and not self._weighted and hasattr(self.kernels, "attempt_quickly")
 
     def attempt_quickly(self, rows: Any, neighbors: Any, size: int, gone: Any, stream: int | None) -> Any:
-        """As `attempt`, for so many pairs on the device of which nothing is asked that the last ones have answered."""
+        """So many pairs on the device by the kernels' short way: the change, something for `apply`, or None."""
         found = self.kernels.attempt_quickly(self.state, rows, neighbors, size, gone, stream)
         if type(found) is Change:
             self.is_writing = True
             self._count(found)
         return found
 
-    def wait(self) -> None:
-        """Until all is written."""
-        if self.is_writing:
-            self.is_writing = False
-            self.kernels.wait_until_written(self._nearby)
+    def wait(self) -> float:
+        """Until all is written; how many seconds that takes."""
+        if not self.is_writing:
+            return 0.0
+        begun = perf_counter()
+        self.kernels.wait_until_written(self._nearby)
+        self.is_writing = False  # if the wait is interrupted, the next one makes good for it
+        seconds = perf_counter() - begun
+        self.seconds += seconds
+        return seconds
 
     def apply_here(self, part: Part, begun: Any) -> Change | None:
         """As `apply`, on the calling thread in the place of the worker, if that has nothing to do; None otherwise."""

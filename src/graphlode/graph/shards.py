@@ -88,6 +88,7 @@ class Shards:
             self._everywhere(lambda shard: shard.resize(room))
 
     def fork(self) -> tuple[HeldShard, ...]:
+        self.wait()  # there is something to wait for only if somebody has interrupted a batch while it was written
         return tuple(self._everywhere(lambda shard: shard.fork()))
 
     def statistics(self) -> dict[str, dict[str, Any]]:
@@ -131,10 +132,10 @@ class Shards:
             self._unseen -= 1
             change = self._apply_alone(only, part, done, begun)
         else:
-            begun = perf_counter()
+            since = perf_counter()
             change = self._apply_alone(only, part, done, begun)
-            only.wait()
-            self._learn_alone(only, size, change, perf_counter() - begun)
+            change = change._replace(seconds=change.seconds + self.wait())
+            self._learn_alone(only, size, change, perf_counter() - since)
         return change, self.paths_of_one(only, change)
 
     def attempt_quickly(
@@ -162,10 +163,15 @@ class Shards:
             paths = self._paths[only.name, change.path] = MappingProxyType({only.name: change.path})
         return paths
 
-    def wait(self) -> None:
-        """Until the last batch is written: what it does is known before."""
-        if self._only is not None:
-            self._only.wait()
+    def wait(self) -> float:
+        """Until the last batch is written, what it does being known before; how many seconds that takes."""
+        if self._only is None:
+            return 0.0
+        try:
+            return self._only.wait()
+        except Exception:  # of the device; who interrupts a wait does not break it
+            self.broken = True
+            raise
 
     def settle(self) -> bool:
         """Move slots if the batches seen so far say that it is worth while; whether any moved."""
@@ -207,7 +213,7 @@ class Shards:
         self._only = self._shards[owners[0]] if len(owners) == 1 else None
         # Whether a batch may come as pairs of positions that nobody has checked: if one shard has all, and takes them.
         self.takes_pairs = self._only is not None and self._only.takes_pairs
-        self.quick = self._only if self._only is not None and self._only.has_quick_way else None
+        self.quick = self._only if self._only is not None and self._only.is_quick else None
 
     def _wanted(self, *, now: bool = False) -> list[float] | None:
         if self._balance is None or not (now or self._balance.is_time):

@@ -3,8 +3,8 @@
 A batch is planned by `prepare`, which ends with one look at the device and everything allocated, and written by
 `commit`. Where no other shard has a say, `apply` does both: what writes is launched right behind what plans, and the
 host hears what the batch comes to while it is written, unless pages must be split, merged or copied because an immutable
-version holds them (packed_pages.py). Small batches are attempted on the calling thread (`attempt`), where nothing may be
-allocated, and finished on the worker (`finish`) if they need more. Reading is in
+version holds them (packed_pages.py). Small batches are attempted on the calling thread (`attempt`, `attempt_quickly`)
+and finished in the worker's place (`finish`) if they need more. Reading is in
 packed_read.py, checking in packed_check.py.
 """
 
@@ -169,9 +169,12 @@ def attempt(
 
 
 def attempt_quickly(state: State, tails: Any, heads: Any, size: int, gone: Any, stream: int | None) -> Any:
-    """Pairs on the device by the short way (packed_quick.py), if there is one: as `attempt` without `wait`."""
+    """Pairs on the device by the short way (packed_quick.py), if it is open: the change, or a plan for `finish`, or None.
+
+    Runs on any thread while no other batch does; `wait_until_written` must come before anybody reads.
+    """
     quick: QuickWay | None = state.quick
-    if quick is None:
+    if quick is None or state.planning:  # by a batch that went wrong half way
         return None
     found = quick.run(state, tails, heads, size, gone, stream)
     return _unfinished(state, found) if type(found) is Unfinished else found
@@ -199,7 +202,7 @@ def overflows(state: State, batch: AnyArray | Pairs, deletes: Any) -> bool:
 def finish(device: KernelDevice, plan: Plan, *, control: Control) -> Change:
     """On the worker: what an attempt could not do."""
     change = commit(device, _with_pages(device, plan, control, at_once=True))
-    open_quick_way(device, state=plan.state, given=plan.given)
+    open_quick_way(device, plan.state, plan.given)
     return change
 
 

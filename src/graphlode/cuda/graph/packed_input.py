@@ -40,8 +40,8 @@ class Given:
     how: int
     count: int  # updates
     neighbor_bits: int
-    staged: bool = False
     stream: int | None = None  # in which the arrays may still be written
+    resident: bool = False  # whether the user's own arrays are meant
 
 
 def mapped(device: KernelDevice, nbytes: int) -> tuple[AnyArray, Any]:
@@ -105,7 +105,7 @@ class Staging:
             how |= WEIGHTS
             self._weights[:size] = weights
         on = self.on_device
-        return Given(on["tails"], on["heads"], on["deletes"], on["weights"], how, count, bits, staged=True)
+        return Given(on["tails"], on["heads"], on["deletes"], on["weights"], how, count, bits)
 
 
 def take(device: KernelDevice, staging: Staging, batch: Any, deletes: Any, weights: Any) -> Given:
@@ -141,4 +141,4 @@ def _pairs_on_device(device: KernelDevice, staging: Staging, pairs: Pairs, delet
         how, gone = how | DELETES, device.asarray(deletes)
     if weights is not None:
         how, values = how | WEIGHTS, device.asarray(weights)
-    return Given(tails, heads, gone, values, how, pairs.size, pairs.bits, stream=stream)
+    return Given(tails, heads, gone, values, how, pairs.size, pairs.bits, stream, pairs.resident)

@@ -101,7 +101,7 @@ class Launches:
         self._sequences: dict[tuple[int, int, bool], LaunchSequence] = {}
         self._anything = device.empty(1, np.uint64)  # stands for arrays that a call gives
         self._numbers: dict[tuple[int, int], tuple[int, ...]] = {}
-        self._bound: dict[tuple[int, int, int], _Bound] = {}  # by what batches have in common
+        self._bound: dict[tuple[int, int, int, int], _Bound] = {}  # by what batches have in common
         written = [_V.STORE, _V.BATCH, _V.COUNT, _V.EPOCH]
         args = self._arguments(written)
         later, self._at_once = (
@@ -113,13 +113,13 @@ class Launches:
         """Plan a batch as far as `step`."""
         passes = self._passes(state, given, step)
         sequence = self._sequence(passes, step, write=False)
-        sequence.run(self._values(state, buffers, given, is_small=passes == _SMALL), False, given.stream)
+        sequence.run(self._values(state, buffers, given, is_small=passes == _SMALL), given.stream)
 
     def run_at_once(self, state: State, buffers: Buffers, given: Given) -> list[int]:
         """Plan a batch, and write it if all pages stay where they are: the words of its information, which are known before
         it is written."""
         store, batch, epoch = state.described(), buffers.described, state.epoch
-        like = given.count, given.how, given.neighbor_bits
+        like = given.count, given.how, given.neighbor_bits, state.num_rows  # the struct may be another that lies there
         known = self._bound.get(like)
         if known is None or known.store is not store or known.batch is not batch:
             known = _Bound(store, batch, self.bind(state, buffers, given, _GIVEN))
@@ -151,7 +151,7 @@ class Launches:
 
     def write(self, state: State, buffers: Buffers, given: Given) -> None:
         """Write what was planned and stays in its pages, whatever else there is."""
-        self._writing.run(self._values(state, buffers, given, is_small=True), False)
+        self._writing.run(self._values(state, buffers, given, is_small=True))
 
     def _plan_steps(self, passes: int, step: int) -> list[Step]:
         if passes == _SMALL:

@@ -81,8 +81,7 @@ def room_for_merge(
     if numbers is None or numbers.capacity < most:
         numbers = state.merge_numbers = Numbers(device, most)
     numbers.write(pages)
-    directory = state.unfilled_directory(most)
-    directory.pages = pages
+    directory = state.unfilled_directory(pages)
     state.described()  # what it speaks of may have moved
     return MergeRoom(num_tasks, tasks, directory, numbers)
 
@@ -152,7 +151,7 @@ def _run(
         room.num_tasks if writes else 0,
         1 + page_blocks[0] if finishes else 0,
     )
-    sequence.run(values, False)
+    sequence.run(values)
 
 
 def _sequence(device: KernelDevice, state: State) -> LaunchSequence:

@@ -114,12 +114,14 @@ def write_at_once(
     num_replaced: int,
     joins: int,
 ) -> bool:
-    """As a plan that is written, and the pages in their places; false if that needs memory, and nothing has happened.
+    """As a plan that is written, and the pages in their places; false if memory must come or go, and nothing has happened.
 
     The device may still be writing.
     """
     room, num_pages = state.group_room, state.directory.pages.size
-    if room is None or room.num_fresh < num_fresh or room.num_jobs < num_replaced or num_fresh > state.pool.num_free:
+    if room is None or room.num_fresh < num_fresh or room.num_jobs < num_replaced:
+        return False
+    if not state.pool.stays_as_it_is(num_fresh, num_replaced):
         return False
     if num_pages + num_fresh >= _MOST_GROUPED or not state.has_spare(num_pages - num_replaced + num_fresh):
         return False
@@ -242,7 +244,7 @@ def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_update
             launch_shape(device, num_updates)[0],
             finish_blocks and launch_shape(device, finish_blocks, per_block=1)[0],
         )
-        sequence.run(values, False)
+        sequence.run(values)
     if room is not None:
         assert plan.numbers is not None
         ranges = room.hear_ranges(device, last.end_job, state.epoch)

@@ -69,7 +69,8 @@ def _pieces(first: int, all_segments: int) -> tuple[int, ...]:
 
 
 class Pool:
-    """Pages of one shard. Only the device's worker uses it, except for `dropped`, which takes from any thread."""
+    """Pages of one shard. The device's worker uses it, or who has the shard to himself while it has no other versions;
+    `dropped` takes from any thread."""
 
     def __init__(self, device: KernelDevice, *, weighted: bool) -> None:
         self._device = device
@@ -180,13 +181,22 @@ class Pool:
     def trim(self) -> None:
         """Give memory back in which no page is used, if there is much of it."""
         counted = self._counted
-        if counted.num_free > SEGMENT_PAGES + _SPARE * counted.num_used:
+        if self._has_much(counted.num_free, counted.num_used):
             # The device keeps addresses that no page needs: nothing is uploaded, since a commit must not need memory.
             for piece in counted.drop_unused():
                 del self._memory[piece]
             self._forget_tail()
         elif self._times_too_wide:
             self._forget_tail()
+
+    def stays_as_it_is(self, taken: int, released: int) -> bool:
+        """Whether no memory comes or goes if so many pages are taken and others are released, and `trim` follows."""
+        counted, more = self._counted, released - taken
+        much = self._has_much(counted.num_free + more, counted.num_used - more)
+        return taken <= counted.num_free and not much and not self._times_too_wide
+
+    def _has_much(self, free: int, used: int) -> bool:
+        return free > SEGMENT_PAGES + _SPARE * used
 
     def tidy(self) -> None:
         """As `trim`, of all that is too much, whether or not it may soon be needed again."""
@@ -205,7 +215,7 @@ class Pool:
         pages = counted.segments_with(sum(pieces)) * SEGMENT_PAGES
         if pages > self._room:
             self._widen(pages)
-        first, begin, end = counted.add([address for _, address in memory], pieces, segment_bytes)
+        first, begin, end = counted.add([begins for _, begins in memory], pieces, segment_bytes)
         for number, size in enumerate(pieces):
             self._memory[first + number] = memory[number][0], size * segment_bytes
         device.update(self.segments, begin, counted.addresses_of(begin, end))

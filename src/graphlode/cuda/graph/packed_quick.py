@@ -99,7 +99,8 @@ class QuickWay:
 def open_quick_way(device: KernelDevice, state: State, given: Given) -> None:
     """For batches after one that was given so, if nothing is in their way."""
     kept = state.workspace.kept
-    is_resident = given.how & PAIRS and not given.staged
-    if state.quick is None and is_resident and kept is not None and state.is_undisturbed and state.has_quick_way:
+    if not given.resident or kept is None or state.quick is not None:
+        return
+    if state.is_undisturbed and state.has_quick_way:
         both = given.how & BOTH != 0
         state.quick = QuickWay(device, state, kept, both=both, neighbor_bits=given.neighbor_bits)

@@ -49,7 +49,7 @@ class Directory:
     positions: Any
     described: Any = None  # the struct packed_store of a version that has it
     shared: bool = False  # an immutable version has it, too
-    host_room: AnyArray | None = None  # what `pages` is part of, if there is more
+    host_room: AnyArray | None = None  # memory of the host for the pages of this directory or of one that follows it
 
     @property
     def device_pages(self) -> Any:
@@ -149,18 +149,22 @@ class State:
         found.described = self._struct(self.pool.segments, self.pool.arrays, found, pages.size)
         return found
 
-    def unfilled_directory(self, count: int) -> Directory:
-        """A directory of so many pages that the device will fill and describe: the one before the last, if nobody has it."""
+    def unfilled_directory(self, pages: AnyArray | int) -> Directory:
+        """A directory of these pages, or of so many, that the device will fill and describe: the one before the last, if
+        nobody has it."""
+        count = pages if isinstance(pages, int) else pages.size
         spare, self.spare, empty = self.spare if self.has_spare(count) else None, None, self._device.empty
         if spare is None:
             room, numbers = count + count // 8 + _MORE_PAGES, self.pool.capacity + self.pool.capacity // 8
             arrays = empty(room, np.uint32), empty(room, np.uint64), empty(numbers, np.uint32)
             spare = Directory(self.pages, *arrays, described=empty(_STORE_WORDS, np.uint64))
         host_room = spare.host_room
-        if host_room is None or host_room.size < count:  # else it is memory that the host has touched before
-            host_room = np.empty(count + count // 8 + _MORE_PAGES, np.uint32)
+        if isinstance(pages, int):
+            if host_room is None or host_room.size < count:  # else it is memory that the host has touched before
+                host_room = np.empty(count + count // 8 + _MORE_PAGES, np.uint32)
+            pages = host_room[:count]
         arrays = spare.room_for_pages, spare.room_for_separators, spare.positions
-        return Directory(host_room[:count], *arrays, spare.described, host_room=host_room)
+        return Directory(pages, *arrays, spare.described, host_room=host_room)
 
     def has_spare(self, count: int) -> bool:
         """Whether a directory of so many pages needs no memory."""
