@@ -327,6 +327,14 @@ def test_rows_come_back_to_the_leader_when_sharing_was_a_mistake() -> None:
     assert balance.wanted(EVEN, 10**6) == [1.0, 0.0]
 
 
+def test_rows_come_back_to_the_leader_even_if_it_once_was_slow_alone() -> None:
+    """What it took before the rows were shared is not looked at for ever: its part of a batch tells more."""
+    balance = Balance([132.0, 16.0])
+    seen(balance, [1_000_000, 0], [0.2, 0.0], 0.2)
+    seen(balance, [900_000, 100_000], [1.5e-3, 15e-3], 16e-3)
+    assert balance.wanted([913, 111], 10**6) == [1.0, 0.0]
+
+
 def test_rows_do_not_move_before_moving_would_have_paid() -> None:
     balance = Balance([1.0, 1.0])
     looks = 0

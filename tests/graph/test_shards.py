@@ -169,3 +169,14 @@ def test_a_store_of_many_rows_grows_on_every_shard(mix: list[str]) -> None:
         store.check()
     snapshot = store.snapshot()
     assert store.num_vertices == 6000 and snapshot.csr[0].size == 6001 and int(snapshot.degrees().max()) == 1
+
+
+def test_a_batch_that_loads_a_store_tells_nothing_of_those_that_follow() -> None:
+    store = gl.DynamicGraph(devices=["cpu", "cpu"], num_vertices=500)
+    shown = store._shards._balance
+    assert shown is not None
+    rng = np.random.default_rng(7)
+    store.insert(*rng.integers(0, 500, (2, 5000)))
+    assert shown._usual == 0 and not any(fit.observations for fit in shown._fits)
+    store.insert(*rng.integers(0, 500, (2, 800)))
+    assert 700 * 2 < shown._usual <= 800 * 2 and all(fit.observations == 1 for fit in shown._fits)

@@ -50,6 +50,7 @@ class Balance:
         self._whole = [DecayingFit(2) for _ in speeds]  # batches that a shard takes alone, as the caller sees them
         self._splitting = DecayingFit(2)
         self._hopes = [1.0] * len(speeds)
+        self._is_split = False
         self._usual = 0.0
         self._since = 0
         self._saved = 0.0  # by the shares that were wanted, had they been there since they were wanted first
@@ -97,6 +98,7 @@ class Balance:
         if not (self.is_time or now):
             return None
         seen, self._since = self._since, 0
+        self._is_split = sum(count > 0 for count in slots) > 1
         self._hopes = [_HOPE * hope for hope in self._hopes]
         fits = self._believed()
         if fits is None:
@@ -140,7 +142,10 @@ class Balance:
             a, b = self._splitting.coefficients() if self._splitting.observations else _SPLITTING
             return slowest + a + b * size
         (number,) = parts
-        return self._whole[number].predict((1.0, size)) if self._whole[number].observations else slowest
+        if not self._whole[number].observations:
+            return slowest
+        whole = self._whole[number].predict((1.0, size))
+        return min(whole, slowest) if self._is_split else whole  # what was seen before a split may be long ago
 
 
 def even_finish(fits: Sequence[tuple[float, float]], updates: float) -> list[float]:

@@ -121,21 +121,23 @@ class Shards:
         when it is there; nobody else may read it before `wait`. `begun` is what `attempt_quickly` has left to do."""
         only, size = self._only, keys.size
         if only is None or not size:
-            begun = perf_counter()
+            since, is_usual = perf_counter(), self._is_usual(size)
             parts = self._split(keys, deletes, weights)
             changes = self._commit(parts, done)
-            sizes = [0 if part is None else part.keys.size for part in parts]
-            self._learn(sizes, changes, perf_counter() - begun)
+            if is_usual:
+                sizes = [0 if part is None else part.keys.size for part in parts]
+                self._learn(sizes, changes, perf_counter() - since)
             return _total(changes), self._paths_of(changes)
         part = Part(keys, deletes, weights)
         if self._unseen:
             self._unseen -= 1
             change = self._apply_alone(only, part, done, begun)
         else:
-            since = perf_counter()
+            since, is_usual = perf_counter(), self._is_usual(size)
             change = self._apply_alone(only, part, done, begun)
-            change = change._replace(seconds=change.seconds + self.wait())
-            self._learn_alone(only, size, change, perf_counter() - since)
+            if is_usual:
+                change = change._replace(seconds=change.seconds + self.wait())
+                self._learn_alone(only, size, change, perf_counter() - since)
         return change, self.paths_of_one(only, change)
 
     def attempt_quickly(
@@ -220,6 +222,11 @@ class Shards:
             return None
         entries = sum(shard.kernels.num_entries(shard.state) for shard in self._shards)
         return self._balance.wanted(self._table.counts(), entries, now=now)
+
+    def _is_usual(self, size: int) -> bool:
+        """Whether a batch tells something of those to come. One that is larger than all that is there loads the store: it
+        takes another path, and meets whatever is compiled or measured at first use."""
+        return self._balance is None or size <= sum(shard.kernels.num_entries(shard.state) for shard in self._shards)
 
     def _learn(self, updates: Sequence[int], changes: Changes, wall: float) -> None:
         if self._balance is not None:
