@@ -297,20 +297,22 @@ def test_rows_stay_with_the_leader_where_splitting_takes_longer_than_it_saves() 
         assert balance.wanted([NUM_SLOTS, 0], 10**7) in (None, [1.0, 0.0])
 
 
-def test_few_batches_of_a_leader_alone_are_looked_at() -> None:
+@pytest.mark.parametrize(("seconds", "between", "before"), [(7e-5, 29, 286), (1e-3, 8, 32), (1e-6, 256, 20_000)])
+def test_few_batches_of_a_leader_alone_are_looked_at(seconds: float, between: int, before: int) -> None:
+    """Of so many one is observed, and shares are looked at after so many: neither is noticed beside the batches."""
     balance = Balance([132.0, 16.0])
-    noted = unseen = passed = 0
-    for _ in range(EVERY + 1):
-        assert not balance.is_time
+    observed = unseen = passed = batches = 0
+    while not balance.is_time:
+        batches += 1
         if unseen:
             unseen -= 1
             continue
         balance.passed(passed)
-        balance.observe([1000, 0], [7e-5, 0.0], 7e-5)
+        balance.observe([1000, 0], [seconds, 0.0], seconds)
         passed = unseen = balance.unseen
-        noted += 1
-    assert 1 < noted <= EVERY // 8 + 1 and balance.is_time
-    assert balance.wanted([NUM_SLOTS, 0], 10**7) == [1.0, 0.0]
+        observed += 1
+    assert before <= batches <= before + between and observed == pytest.approx(batches / between, abs=1)
+    assert balance.wanted([NUM_SLOTS, 0], 10**7) == [1.0, 0.0] and not balance.is_time
 
 
 def test_rows_are_shared_with_the_others_where_that_is_faster() -> None:

@@ -175,6 +175,9 @@ class CudaDevice:
         memory = self.xp.cuda.alloc(nbytes)
         return memory, memory.ptr
 
+    def words_in(self, memory: Any, count: int) -> Any:
+        return self.xp.ndarray((count,), np.uint64, memory)
+
     def asarray(self, array: Any) -> Any:
         if type(array) is not np.ndarray or array.ndim == 0 or not _is_plain(array.dtype):
             with self._current:

@@ -95,6 +95,9 @@ class KernelDevice(Protocol):
         """Memory that is there as long as the object is, and where it begins: what is an array only to kernels is had in a
         quarter of the time. Inside of `current()`."""
 
+    def words_in(self, memory: Any, count: int) -> Any:
+        """So many words of 64 bits at the beginning of what was allocated, as an array that keeps it."""
+
     def asarray(self, array: Any) -> Any: ...
     def update(self, array: Any, start: int, values: Any) -> None: ...  # from the host, of the same type and contiguous
     def constant(self, key: Hashable, make: Callable[[], Any]) -> Any: ...  # uploaded once: never written to

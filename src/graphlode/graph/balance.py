@@ -20,11 +20,16 @@ EVERY = 32
 """Batches between two looks at the shares."""
 
 _LEAST_RATE = 1e-12
+_LEAST_WALL = 1e-6
 _HOPE = 0.97  # a shard that has nothing to do is believed to be so much faster at every look, until it is tried again
 _LEADS = 2.0  # a leader's nominal speed, in that of the next device
 _WORTH = 0.95  # a split must take at most so much of what the leader takes alone
 _SPLITTING = (2e-4, 1e-8)  # seconds beyond the slowest part, and per update, until there was a split batch
-_NOTED = 8  # one of so many batches is looked at while a shard takes them alone
+# While a shard takes all batches alone, what it costs to look at them must not be noticed beside them:
+_NOTED = 8  # one of so many at most is observed,
+_OBSERVED_EVERY = 2e-3  # seconds of batches, or fewer if these are short,
+_MOST_UNSEEN = 255  # though not for ever;
+_LOOK_EVERY = 2e-2  # and shares are looked at after so many seconds of batches
 _SECONDS_PER_MOVED = 1e-7  # until rows have moved
 
 
@@ -53,17 +58,23 @@ class Balance:
         self._is_split = False
         self._usual = 0.0
         self._since = 0
+        self._spent = 0.0  # seconds in batches since the last look, about
+        self._last_wall = 0.0
+        self._is_alone = False  # whether one shard took the last batch that was observed
         self._saved = 0.0  # by the shares that were wanted, had they been there since they were wanted first
         self._seconds_per_moved = _SECONDS_PER_MOVED
 
     @property
     def unseen(self) -> int:
         """How many batches that one shard takes alone may pass before one is observed, which costs as much as a small one."""
-        return _NOTED - 1 if self._usual else 0
+        if not self._usual:
+            return 0
+        return max(_NOTED - 1, min(_MOST_UNSEEN, int(_OBSERVED_EVERY / max(self._last_wall, _LEAST_WALL))))
 
     def passed(self, batches: int) -> None:
         """Counts batches that were not observed."""
         self._since += batches
+        self._spent += batches * self._last_wall
 
     def observe(self, updates: Sequence[int], seconds: Sequence[float], wall: float) -> None:
         """One batch: so many updates went to each shard and took so long there, and the caller waited so long."""
@@ -77,12 +88,14 @@ class Balance:
         if 0 < max(updates, default=0) < total:
             self._splitting.observe((1.0, total), max(0.0, wall - max(seconds)))
         self._usual = total if self._usual == 0 else 0.8 * self._usual + 0.2 * total
+        self._is_alone, self._last_wall = max(updates, default=0) == total, wall
         self._since += 1
+        self._spent += wall
 
     @property
     def is_time(self) -> bool:
         """Whether enough batches have passed since the last look."""
-        return self._since >= EVERY
+        return self._since >= EVERY and (not self._is_alone or self._spent >= _LOOK_EVERY)
 
     def moved(self, entries: int, seconds: float) -> None:
         """So many entries went to another shard."""
@@ -97,7 +110,7 @@ class Balance:
         """
         if not (self.is_time or now):
             return None
-        seen, self._since = self._since, 0
+        seen, self._since, self._spent = self._since, 0, 0.0
         self._is_split = sum(count > 0 for count in slots) > 1
         self._hopes = [_HOPE * hope for hope in self._hopes]
         fits = self._believed()

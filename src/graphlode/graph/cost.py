@@ -31,6 +31,7 @@ _ANCHOR = 0.01  # what calibration counts for beside recent batches: directions 
 _FAR = 4  # times as many entries as a path was ever seen with: nothing is known of it
 _UNCERTAIN: tuple[Path, ...] = ("merge", "in place")  # that are tried there,
 _TRIES = 3  # so many times each
+_REBUILT_FROM = 8  # with fewer than one update for so many entries, sorting all of them anew is out of the question
 _WORTH_A_TRY = 2.5  # times what the best path is expected to take
 _FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many after each try
 
@@ -60,6 +61,7 @@ class CostModel:
         self._most_entries = dict.fromkeys(CHOICES, 0)  # that a path was seen with
         self._tries = dict.fromkeys(CHOICES, 0)  # of far more
         self._lock = Lock()
+        self._knows_all = False  # paths
         self.calibrated = False
 
     def observe(self, path: str, updates: int, entries: int, seconds: float) -> None:
@@ -86,17 +88,18 @@ class CostModel:
         if in_place and certainly_in_place(updates, entries):
             return "in place"
         with self._lock:
-            if not all(fit.observations for fit in self._fits.values()):
+            if not self._knows_all and not all(fit.observations for fit in self._fits.values()):
                 usual = rule_of_thumb(updates, entries)
                 return usual if in_place or usual != "in place" else "merge"
+            self._knows_all = True
             for path in _UNCERTAIN:
-                makes_sense = path != "in place" or (in_place and updates < entries)
-                if makes_sense and self._is_far(path, entries):
+                if self._is_far(path, entries) and (path != "in place" or (in_place and updates < entries)):
                     return path
+            makes_sense = {"in place": in_place, "merge": True, "rebuild": updates * _REBUILT_FROM >= entries}
             costs = {
                 path: fit.predict(_features(path, updates, entries))
                 for path, fit in self._fits.items()
-                if in_place or path != "in place"
+                if makes_sense[path]
             }
             return self._in_turn(min(costs, key=costs.__getitem__), costs)
 

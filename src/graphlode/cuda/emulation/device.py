@@ -89,6 +89,9 @@ class EmulatedDevice:
         memory = self.empty(nbytes, np.uint8)
         return memory, memory.ctypes.data
 
+    def words_in(self, memory: AnyArray, count: int) -> AnyArray:
+        return memory.view(np.uint64)[:count]
+
     def asarray(self, array: Any) -> AnyArray:
         with self._memory_errors():
             return np.ascontiguousarray(array)

@@ -14,7 +14,6 @@ import numpy as np
 
 from graphlode.cuda.graph.packed_groups import RECORD_WORDS
 from graphlode.cuda.graph.packed_input import INFO_WORDS, MOST_SMALL, Staging
-from graphlode.cuda.graph.packed_pool import address
 from graphlode.cuda.graph.packed_sort import space_words
 from graphlode.cuda.interface import KernelDevice
 from graphlode.packed import LEAF_SLOTS
@@ -131,21 +130,27 @@ class Buffers:
     ) -> None:
         self.capacity, self.pages = capacity, pages
         self._layout = _layout(capacity, pages, weighted, planned)
-        self._memory = device.empty(self._layout.words, np.uint64)
-        self.described = descriptions.describe(device, staging, address(self._memory), self._layout)
+        self._device = device
+        with device.current():
+            self._memory, begins = device.allocate(8 * self._layout.words)
+        self.described = descriptions.describe(device, staging, begins, self._layout)
 
     @property
     def nbytes(self) -> int:
-        return int(self._memory.nbytes)
+        return 8 * self._layout.words
 
     @property
     def info(self) -> Any:
-        return self._memory[: INFO_WORDS // 2].view(np.uint32)
+        return self._words[: INFO_WORDS // 2].view(np.uint32)
 
     def view(self, name: str, dtype: Any, count: int) -> Any:
         first = self._layout.starts[name] // 8
         size = np.dtype(dtype).itemsize * count
-        return self._memory[first : first - (-size // 8)].view(dtype)[:count]
+        return self._words[first : first - (-size // 8)].view(dtype)[:count]
+
+    @property
+    def _words(self) -> Any:
+        return self._device.words_in(self._memory, self._layout.words)
 
 
 class Workspace:
