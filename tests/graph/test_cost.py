@@ -225,6 +225,15 @@ def test_a_path_that_goes_on_losing_is_tried_less_and_less() -> None:
     assert (gaps[1:] > 1.5 * gaps[:-1]).all()
 
 
+def test_a_machine_that_gets_busy_does_not_make_other_paths_look_better() -> None:
+    model, seconds = misled(), {"in place": 0.03, "merge": 0.025, "rebuild": 0.5}
+    run_batches(model, seconds, 60)
+    for slower in (1.5, 1.0, 1.4, 1.0):
+        taken = run_batches(model, {path: slower * each for path, each in seconds.items()}, 40)
+        others = [i for i, path in enumerate(taken) if path != "merge"]
+        assert len(others) <= 3 and 1 not in np.diff(others)
+
+
 def test_in_place_rewrites_a_leaf_per_update_until_all_leaves_are_met() -> None:
     assert entries_rewritten("in place", 1, 10**6) == pytest.approx(32, rel=0.01)
     assert entries_rewritten("in place", 10**7, 10**6) == pytest.approx(10**6 / 0.8, rel=0.01)

@@ -12,6 +12,9 @@ longer than the best is tried now and then, less and less often as it goes on lo
 says little of far larger ones, where the paths that may be best are tried first: several times, since the first batches
 of a size may have to wait for memory.
 
+All paths take longer while the machine is busy, but only the one that is taken shows it. So another one is believed to
+take as many times as long as it did when both were last compared, beside what the usual one takes now.
+
 Batches that are small beside the store need no model: whatever the device, writing them in place touches far less.
 """
 
@@ -21,6 +24,7 @@ from collections.abc import Callable, Iterator
 from math import exp
 from threading import Lock
 from time import perf_counter
+from typing import NamedTuple
 
 from graphlode.cpu.graph.fit import DecayingFit
 from graphlode.packed import FILL, LEAF_SLOTS, Path, certainly_in_place
@@ -32,6 +36,8 @@ _FAR = 4  # times as many entries as a path was ever seen with: nothing is known
 _UNCERTAIN: tuple[Path, ...] = ("merge", "in place")  # that are tried there,
 _TRIES = 3  # so many times each
 _REBUILT_FROM = 8  # with fewer than one update for so many entries, sorting all of them anew is out of the question
+_ALIKE = 2  # times as many updates and entries: what was compared there is true here
+_SHORTEST = 1e-9  # seconds
 _WORTH_A_TRY = 2.5  # times what the best path is expected to take
 _FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many after each try
 
@@ -51,6 +57,19 @@ def rule_of_thumb(updates: int, entries: int) -> Path:
     return "merge" if updates * LEAF_SLOTS >= entries else "in place"
 
 
+class Compared(NamedTuple):
+    """How many times as long a path takes as the usual one, for such a batch."""
+
+    usual: Path
+    updates: int
+    entries: int
+    times: float
+
+    def is_like(self, usual: Path, updates: int, entries: int) -> bool:
+        alike = all(a <= _ALIKE * b and b <= _ALIKE * a for a, b in ((self.updates, updates), (self.entries, entries)))
+        return alike and usual == self.usual
+
+
 class CostModel:
     """The costs of one device. Safe to use from several threads."""
 
@@ -60,6 +79,8 @@ class CostModel:
         self._waits = dict.fromkeys(CHOICES, _FIRST_WAIT)
         self._most_entries = dict.fromkeys(CHOICES, 0)  # that a path was seen with
         self._tries = dict.fromkeys(CHOICES, 0)  # of far more
+        self._usual: Path = "in place"  # what was chosen last, tries aside
+        self._compared: dict[Path, Compared] = {}  # when another path was last taken
         self._lock = Lock()
         self._knows_all = False  # paths
         self.calibrated = False
@@ -71,6 +92,8 @@ class CostModel:
                 with self._lock:
                     fit.observe(_features(known, updates, entries), seconds)
                     self._note_size(known, entries)
+                    if known != self._usual and self._knows_all:
+                        self._compare(known, updates, entries, seconds)
 
     def predict(self, path: Path, updates: int, entries: int) -> float | None:
         """Seconds; None if nothing is known."""
@@ -101,7 +124,29 @@ class CostModel:
                 for path, fit in self._fits.items()
                 if makes_sense[path]
             }
-            return self._in_turn(min(costs, key=costs.__getitem__), costs)
+            self._correct(costs, updates, entries)
+            best = min(costs, key=costs.__getitem__)
+            if best != self._usual:  # which is what the last one is compared with from now on
+                if self._usual in costs:
+                    times = costs[self._usual] / max(costs[best], _SHORTEST)
+                    self._compared[self._usual] = Compared(best, updates, entries, times)
+                self._usual = best
+            return self._in_turn(best, costs)
+
+    def _compare(self, path: Path, updates: int, entries: int, seconds: float) -> None:
+        """A path was taken in the place of the usual one."""
+        usual = self._fits[self._usual].predict(_features(self._usual, updates, entries))
+        times, before = seconds / max(usual, _SHORTEST), self._compared.get(path)
+        if before is not None and before.is_like(self._usual, updates, entries):
+            times = (times + before.times) / 2
+        self._compared[path] = Compared(self._usual, updates, entries, times)
+
+    def _correct(self, costs: dict[Path, float], updates: int, entries: int) -> None:
+        """What was compared with the usual path, of batches alike, takes so many times as long as that does now."""
+        now = costs.get(self._usual)
+        for path, compared in self._compared.items():
+            if now is not None and path in costs and compared.is_like(self._usual, updates, entries):
+                costs[path] = now * compared.times
 
     def _is_far(self, path: Path, entries: int) -> bool:
         return entries > _FAR * self._most_entries[path]
