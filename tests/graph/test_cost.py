@@ -234,6 +234,34 @@ def test_a_machine_that_gets_busy_does_not_make_other_paths_look_better() -> Non
         assert len(others) <= 3 and 1 not in np.diff(others)
 
 
+@pytest.mark.parametrize(("merge", "in_place"), [(0.25, 0.30), (0.30, 0.25), (0.25, 0.40)])
+def test_the_better_path_is_found_though_first_batches_wait_and_the_machine_is_busy_at_times(
+    merge: float, in_place: float
+) -> None:
+    """As on a GPU whose host is slow now and then: the first batches of a path find no memory, and one of twelve waits for
+    something else. What is lost beside the best path at every time is little."""
+    size, entries, lost = 10**6, 11 * 10**6, []
+    for seed in range(8):
+        rng, model = np.random.default_rng(seed), CostModel()
+        model.calibrate(trial, budget=0.0)
+        met, busy, spent, best = dict.fromkeys(CHOICES, 0), False, 0.0, 0.0
+        for turn in range(400):
+            busy ^= rng.random() < 1 / 80
+            times = {
+                "merge": merge * (1.4 if busy else 1),
+                "in place": in_place * (1.27 if busy else 1),
+                "rebuild": 2.0,
+            }
+            path = model.choose(size, entries)
+            waited = {0: 4.0, 1: 1.8, 2: 1.5}.get(met[path], 1.4 if rng.random() < 0.08 else 1.0)
+            met[path] += 1
+            model.observe(path, size, entries, 1e-3 * times[path] * waited * float(np.exp(rng.normal(0, 0.04))))
+            if turn >= 20:
+                spent, best = spent + times[path], best + min(times.values())
+        lost.append(spent / best)
+    assert np.mean(lost) < 1.02 and max(lost) < 1.1
+
+
 def test_in_place_rewrites_a_leaf_per_update_until_all_leaves_are_met() -> None:
     assert entries_rewritten("in place", 1, 10**6) == pytest.approx(32, rel=0.01)
     assert entries_rewritten("in place", 10**7, 10**6) == pytest.approx(10**6 / 0.8, rel=0.01)

@@ -13,7 +13,7 @@ says little of far larger ones, where the paths that may be best are tried first
 of a size may have to wait for memory.
 
 All paths take longer while the machine is busy, but only the one that is taken shows it. So another one is believed to
-take as many times as long as it did when both were last compared, beside what the usual one takes now.
+take as many times as long as the usual one as it did when it was last tried.
 
 Batches that are small beside the store need no model: whatever the device, writing them in place touches far less.
 """
@@ -36,10 +36,12 @@ _FAR = 4  # times as many entries as a path was ever seen with: nothing is known
 _UNCERTAIN: tuple[Path, ...] = ("merge", "in place")  # that are tried there,
 _TRIES = 3  # so many times each
 _REBUILT_FROM = 8  # with fewer than one update for so many entries, sorting all of them anew is out of the question
-_ALIKE = 2  # times as many updates and entries: what was compared there is true here
+_ALIKE = 2  # times as many updates and entries: what was seen there is true here
 _SHORTEST = 1e-9  # seconds
 _WORTH_A_TRY = 2.5  # times what the best path is expected to take
+_WORTH_ANOTHER_TRY = 10.0  # the same, if the first ones may have had to wait for something
 _FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many after each try
+_SHORT_WAIT = 2  # before another try
 
 
 def entries_rewritten(path: Path, updates: int, entries: int) -> float:
@@ -57,17 +59,15 @@ def rule_of_thumb(updates: int, entries: int) -> Path:
     return "merge" if updates * LEAF_SLOTS >= entries else "in place"
 
 
-class Compared(NamedTuple):
-    """How many times as long a path takes as the usual one, for such a batch."""
+class _Kind(NamedTuple):
+    """Batches alike, by one of them."""
 
-    usual: Path
     updates: int
     entries: int
-    times: float
 
-    def is_like(self, usual: Path, updates: int, entries: int) -> bool:
-        alike = all(a <= _ALIKE * b and b <= _ALIKE * a for a, b in ((self.updates, updates), (self.entries, entries)))
-        return alike and usual == self.usual
+    def has(self, updates: int, entries: int) -> bool:
+        pairs = (self.updates, updates), (self.entries, entries)
+        return all(a <= _ALIKE * b and b <= _ALIKE * a for a, b in pairs)
 
 
 class CostModel:
@@ -80,7 +80,8 @@ class CostModel:
         self._most_entries = dict.fromkeys(CHOICES, 0)  # that a path was seen with
         self._tries = dict.fromkeys(CHOICES, 0)  # of far more
         self._usual: Path = "in place"  # what was chosen last, tries aside
-        self._compared: dict[Path, Compared] = {}  # when another path was last taken
+        self._compared: dict[Path, tuple[_Kind, float]] = {}  # other paths: how many times as long as the usual one
+        self._seen = dict.fromkeys(CHOICES, (_Kind(0, 0), 0))  # what took a path last, and how many like it did before
         self._lock = Lock()
         self._knows_all = False  # paths
         self.calibrated = False
@@ -92,8 +93,10 @@ class CostModel:
                 with self._lock:
                     fit.observe(_features(known, updates, entries), seconds)
                     self._note_size(known, entries)
-                    if known != self._usual and self._knows_all:
-                        self._compare(known, updates, entries, seconds)
+                    self._seen[known] = _Kind(updates, entries), self._times_seen(known, updates, entries) + 1
+                    if known != self._usual and self._times_seen(self._usual, updates, entries):
+                        usual = self._fits[self._usual].predict(_features(self._usual, updates, entries))
+                        self._compared[known] = _Kind(updates, entries), seconds / max(usual, _SHORTEST)
 
     def predict(self, path: Path, updates: int, entries: int) -> float | None:
         """Seconds; None if nothing is known."""
@@ -126,27 +129,22 @@ class CostModel:
             }
             self._correct(costs, updates, entries)
             best = min(costs, key=costs.__getitem__)
-            if best != self._usual:  # which is what the last one is compared with from now on
-                if self._usual in costs:
-                    times = costs[self._usual] / max(costs[best], _SHORTEST)
-                    self._compared[self._usual] = Compared(best, updates, entries, times)
+            if best != self._usual:
                 self._usual = best
-            return self._in_turn(best, costs)
+                self._compared.clear()
+            return self._in_turn(best, costs, updates, entries)
 
-    def _compare(self, path: Path, updates: int, entries: int, seconds: float) -> None:
-        """A path was taken in the place of the usual one."""
-        usual = self._fits[self._usual].predict(_features(self._usual, updates, entries))
-        times, before = seconds / max(usual, _SHORTEST), self._compared.get(path)
-        if before is not None and before.is_like(self._usual, updates, entries):
-            times = (times + before.times) / 2
-        self._compared[path] = Compared(self._usual, updates, entries, times)
+    def _times_seen(self, path: Path, updates: int, entries: int) -> int:
+        """How many batches like this one took a path, since another kind did."""
+        kind, times = self._seen[path]
+        return times if kind.has(updates, entries) else 0
 
     def _correct(self, costs: dict[Path, float], updates: int, entries: int) -> None:
-        """What was compared with the usual path, of batches alike, takes so many times as long as that does now."""
+        """What was compared with the usual path takes so many times as long as that does now."""
         now = costs.get(self._usual)
-        for path, compared in self._compared.items():
-            if now is not None and path in costs and compared.is_like(self._usual, updates, entries):
-                costs[path] = now * compared.times
+        for path, (kind, times) in self._compared.items():
+            if now is not None and path in costs and kind.has(updates, entries):
+                costs[path] = now * times
 
     def _is_far(self, path: Path, entries: int) -> bool:
         return entries > _FAR * self._most_entries[path]
@@ -159,16 +157,18 @@ class CostModel:
                 return
         self._tries[path], self._most_entries[path] = 0, max(self._most_entries[path], entries)
 
-    def _in_turn(self, best: Path, costs: dict[Path, float]) -> Path:
-        """A path that was often passed over though it is not much worse; else the best."""
+    def _in_turn(self, best: Path, costs: dict[Path, float], updates: int, entries: int) -> Path:
+        """A path that was often passed over though it is not much worse, or was seen too few times; else the best."""
         if self._passed_over[best]:  # it was passed over before: it may be again, and should not wait long then
             self._passed_over[best], self._waits[best] = 0, _FIRST_WAIT
         for path in costs:
-            if path != best and costs[path] < _WORTH_A_TRY * costs[best]:
+            few = 0 < self._times_seen(path, updates, entries) < _TRIES
+            if path != best and costs[path] < (_WORTH_ANOTHER_TRY if few else _WORTH_A_TRY) * costs[best]:
                 self._passed_over[path] += 1
-                if self._passed_over[path] > self._waits[path]:
+                if self._passed_over[path] > (_SHORT_WAIT if few else self._waits[path]):
                     self._passed_over[path] = 0
-                    self._waits[path] = min(2 * self._waits[path], _LONGEST_WAIT)
+                    if not few:
+                        self._waits[path] = min(2 * self._waits[path], _LONGEST_WAIT)
                     return path
         return best
 
