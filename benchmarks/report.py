@@ -51,6 +51,8 @@ GROUPS = {
 }
 """Headings in the order of the report."""
 
+_MOST_TOLD, _WORST_TOLD = 16, 3  # values of a target: all of them, or so many of the worst if there are more
+
 
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.report", description=__doc__.split("\n\n")[0])
@@ -109,10 +111,20 @@ def _targets(verdicts: list[Verdict]) -> Iterator[str]:
     yield "| target | limit | measured | met |"
     yield "| --- | --- | --- | --- |"
     for verdict in verdicts:
-        values = ", ".join(f"{value:.3g} ({_short(case)})" for case, value in verdict.values.items())
+        values = ", ".join(f"{value:.3g} ({_short(case)})" for case, value in _told(verdict))
+        if len(verdict.values) > _MOST_TOLD:
+            values += f", the worst of {len(verdict.values)}"
         met = {True: "yes", False: "**no**", None: "not measured"}[verdict.met]
         yield f"| {verdict.text} | {verdict.limit} | {values or '-'} | {met} |"
     yield ""
+
+
+def _told(verdict: Verdict) -> list[tuple[str, float]]:
+    """All values, or the worst ones if they are many."""
+    values = list(verdict.values.items())
+    if len(values) <= _MOST_TOLD:
+        return values
+    return sorted(values, key=lambda each: each[1], reverse=verdict.limit.startswith("at most"))[:_WORST_TOLD]
 
 
 def _machine(label: str, results: list[Result]) -> Iterator[str]:
