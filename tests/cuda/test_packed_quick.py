@@ -159,9 +159,9 @@ def test_what_is_not_for_the_short_way_goes_another(make: Callable[..., Quick]) 
     quick.open_way()
     done, some = quick.num_done, np.arange(50) % 2 == 0
     assert quick.apply(ids, ids + 5, some).inserted >= 0 and quick.num_done == done
-    many = np.arange(2500, dtype=np.int32)
+    many, asked = np.arange(2500, dtype=np.int32), len(quick.went)
     quick.apply(many, many[::-1].copy())
-    assert quick.num_done == done
+    assert quick.num_done == done and len(quick.went) == asked
     assert quick.store.insert(ids, ids + 9).inserted >= 0  # of the host
     assert quick.apply(ids[:0], ids[:0]).inserted == 0
     assert quick.num_done == done

@@ -89,6 +89,7 @@ class Shard:
         self._nearby: Any = device.nearby()
         self._chosen: Path | None = None  # by an attempt, for the batch that follows
         self.is_writing = False  # what an attempt has begun
+        self.most_quick: int = getattr(self.kernels, "MOST_QUICK", 0)  # pairs that may be attempted quickly
 
     @property
     def takes_pairs(self) -> bool:
@@ -134,7 +135,7 @@ class Shard:
     def is_quick(self) -> bool:
         """Whether pairs that lie on the device may be attempted quickly."""
         is_open = self._strategy == "auto" and self._nearby is not None
-        return is_open and not self._weighted and hasattr(self.kernels, "attempt_quickly")
+        return is_open and not self._weighted and self.most_quick > 0
 
     def attempt_quickly(self, rows: Any, neighbors: Any, size: int, gone: Any, stream: int | None) -> Any:
         """So many pairs on the device by the kernels' short way: the change, something for `apply`, or None."""

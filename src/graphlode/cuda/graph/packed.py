@@ -20,7 +20,7 @@ from graphlode.control import Control
 from graphlode.cuda.graph import packed_merge, packed_pages
 from graphlode.cuda.graph.packed_batch import INFO, WHOSE, Buffers, named_info, read_info
 from graphlode.cuda.graph.packed_check import check
-from graphlode.cuda.graph.packed_input import ALL_GONE, DELETES, PAIRS, Given, take
+from graphlode.cuda.graph.packed_input import ALL_GONE, DELETES, MOST_SMALL, PAIRS, Given, take
 from graphlode.cuda.graph.packed_launch import LEAVES, SORTED, SOURCE, WINDOWS, launches
 from graphlode.cuda.graph.packed_merge import (
     MergeRoom,
@@ -72,6 +72,9 @@ __all__ = [
     "statistics",
     "wait_until_written",
 ]
+
+MOST_QUICK = MOST_SMALL
+"""Pairs for which `attempt_quickly` may have a way."""
 
 TAKES_PAIRS = True
 """Batches may be `Pairs`, which are checked on the device."""
