@@ -23,14 +23,23 @@ def contest(case: Case, setting: Setting) -> Contest:
     hybrid, alone = _load(case, setting)
     given = hybrid.new_edges("random", case.options["batch"])
     batches = [(gl.Batch(**each), gl.Batch(**each, delete=True)) for each in given]
-    ours = setting.ours(**_ways(hybrid, batches))
-    other = Contender(ALONE, gl.__version__, ours.settings, **_ways(alone, batches))
-    slots = hybrid.store.shares.get(setting.devices, 0)
-    return Contest([ours, other], int(given[0]["src"].size), "the batch", {"slots of the device": slots})
+    slots = {"slots of the device": 0}
+
+    def answer(result: gl.BatchResult) -> int:
+        slots["slots of the device"] = hybrid.store.shares.get(setting.devices, 0)  # of the last batch
+        return result.inserted
+
+    ours = setting.ours(**_ways(hybrid, batches), answer=answer)
+    other = Contender(ALONE, gl.__version__, ours.settings, **_ways(alone, batches), answer=_inserted)
+    return Contest([ours, other], int(given[0]["src"].size), "the batch", slots)
+
+
+def _inserted(result: gl.BatchResult) -> int:
+    return result.inserted
 
 
 def _ways(loaded: Loaded, batches: list[tuple[gl.Batch, gl.Batch]]) -> dict[str, Any]:
-    """The fields of a contender that inserts one batch after the other."""
+    """How a contender inserts one batch after the other."""
     coming = cycle(batches)
     now: list[tuple[gl.Batch, gl.Batch]] = []
 
@@ -41,7 +50,7 @@ def _ways(loaded: Loaded, batches: list[tuple[gl.Batch, gl.Batch]]) -> dict[str,
     def run() -> gl.BatchResult:
         return loaded.apply(*now[0])
 
-    return {"methods": {"apply": run}, "setup": setup, "answer": lambda result: result.inserted}
+    return {"methods": {"apply": run}, "setup": setup}
 
 
 def _load(case: Case, setting: Setting) -> tuple[Loaded, Loaded]:

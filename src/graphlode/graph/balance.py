@@ -20,16 +20,16 @@ EVERY = 32
 """Batches between two looks at the shares."""
 
 _LEAST_RATE = 1e-12
-_LEAST_WALL = 1e-6
+_LEAST_WALL = 1e-6  # seconds
 _HOPE = 0.97  # a shard that has nothing to do is believed to be so much faster at every look, until it is tried again
 _LEADS = 2.0  # a leader's nominal speed, in that of the next device
 _WORTH = 0.95  # a split must take at most so much of what the leader takes alone
 _SPLITTING = (2e-4, 1e-8)  # seconds beyond the slowest part, and per update, until there was a split batch
 # While a shard takes all batches alone, what it costs to look at them must not be noticed beside them:
-_NOTED = 8  # one of so many at most is observed,
-_OBSERVED_EVERY = 2e-3  # seconds of batches, or fewer if these are short,
-_MOST_UNSEEN = 255  # though not for ever;
-_LOOK_EVERY = 2e-2  # and shares are looked at after so many seconds of batches
+_NOTED = 8  # one of so many is observed, or
+_OBSERVED_EVERY = 2e-3  # one in so many seconds of them, whichever is rarer,
+_MOST_UNSEEN = 255  # but never do more go by;
+_LOOK_EVERY = 2e-2  # and the shares are looked at after so many seconds of batches
 _SECONDS_PER_MOVED = 1e-7  # until rows have moved
 
 

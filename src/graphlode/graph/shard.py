@@ -143,6 +143,8 @@ class Shard:
         if type(found) is Change:
             self.is_writing = True
             self._count(found)
+        else:
+            self._chosen = "in place"  # so that what is left may be done here, too
         return found
 
     def wait(self) -> float:

@@ -4,8 +4,8 @@ A batch is planned by `prepare`, which ends with one look at the device and ever
 `commit`. Where no other shard has a say, `apply` does both: what writes is launched right behind what plans, and the
 host hears what the batch comes to while it is written, unless pages must be split, merged or copied because an immutable
 version holds them (packed_pages.py). Small batches are attempted on the calling thread (`attempt`, `attempt_quickly`)
-and finished in the worker's place (`finish`) if they need more. Reading is in
-packed_read.py, checking in packed_check.py.
+and finished in the worker's place (`finish`) if they need more. Reading is in packed_read.py, checking in
+packed_check.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,16 @@ import numpy as np
 
 from graphlode.control import Control
 from graphlode.cuda.graph import packed_merge, packed_pages
-from graphlode.cuda.graph.packed_batch import INFO, WHOSE, Buffers, named_info, read_info
+from graphlode.cuda.graph.packed_batch import (
+    BAD_ROW,
+    FLAGGED,
+    INFO,
+    WHOSE,
+    Buffers,
+    change_of,
+    named_info,
+    read_info,
+)
 from graphlode.cuda.graph.packed_check import check
 from graphlode.cuda.graph.packed_input import ALL_GONE, DELETES, MOST_SMALL, PAIRS, Given, take
 from graphlode.cuda.graph.packed_launch import LEAVES, SORTED, SOURCE, WINDOWS, launches
@@ -158,17 +167,16 @@ def attempt(
     state.begin_undisturbed()
     ready = state.launches or launches(device, state)
     told = ready.run_at_once(state, buffers, given)
-    bad_row, inserted, deleted, changed, leaves, _, narrow, wide, flagged, window_leaves, self_loops, *_ = told
-    if bad_row or flagged:
+    if told[BAD_ROW] or told[FLAGGED]:
         return _unfinished(state, Unfinished(given, buffers, told, perf_counter() - begun))
-    state.num_entries += inserted - deleted
+    change = change_of(told, 0, perf_counter() - begun)
+    state.num_entries += change.inserted - change.deleted
     state.end_plan()
-    slots = LEAF_SLOTS * (leaves + window_leaves)
     open_quick_way(device, state, given)
     if wait:
         device.synchronize()
-    seconds = perf_counter() - begun
-    return Change(inserted, deleted, changed, "in place", slots, narrow + wide, seconds, self_loops)
+        change = change._replace(seconds=perf_counter() - begun)
+    return change
 
 
 def attempt_quickly(state: State, tails: Any, heads: Any, size: int, gone: Any, stream: int | None) -> Any:
@@ -203,7 +211,7 @@ def overflows(state: State, batch: AnyArray | Pairs, deletes: Any) -> bool:
 
 
 def finish(device: KernelDevice, plan: Plan, *, control: Control) -> Change:
-    """On the worker: what an attempt could not do."""
+    """On the worker, or in its place: what an attempt could not do."""
     change = commit(device, _with_pages(device, plan, control, at_once=True))
     open_quick_way(device, plan.state, plan.given)
     return change

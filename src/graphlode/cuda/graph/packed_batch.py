@@ -16,7 +16,7 @@ from graphlode.cuda.graph.packed_groups import RECORD_WORDS
 from graphlode.cuda.graph.packed_input import INFO_WORDS, MOST_SMALL, Staging
 from graphlode.cuda.graph.packed_sort import space_words
 from graphlode.cuda.interface import KernelDevice
-from graphlode.packed import LEAF_SLOTS
+from graphlode.packed import LEAF_SLOTS, PAGE_SLOTS, Change, certainly_in_place
 from graphlode.types import AnyArray, Int64Array
 
 EFFECT_TILE = 1024  # as in packed_store.cuh
@@ -28,6 +28,7 @@ INFO = (
     *("tickets", "any_crowded", "num_fresh", "num_replaced", "any_joined"),
 )
 
+BAD_ROW, FLAGGED = INFO.index("bad_row"), INFO.index("num_flagged")
 WHOSE = INFO.index("tickets")
 """Where the host sees the information of a batch, its epoch is here, and is written last."""
 
@@ -43,8 +44,7 @@ _ONLY_PLANNED = (
     *("keys", "weights", "tile_effects", "kinds"),
     *("tasks", "suspects", "narrow", "wide", "flagged"),
 )
-_KEPT = 1 << 14  # updates: buffers for more are let go after the batch, unless the shard is far larger
-_SMALL_PART = 100
+_KEPT = 1 << 14  # updates: buffers for more are let go after the batch, unless they are few beside the entries
 
 
 class _Layout(NamedTuple):
@@ -176,7 +176,7 @@ class Workspace:
     ) -> Buffers:
         """Room for `count` updates of a shard with so many pages; whether they are `planned` or merged."""
         staging = self.staging(device)
-        if not planned or count > max(_KEPT, entries // _SMALL_PART):
+        if not planned or not (count <= _KEPT or certainly_in_place(count, entries)):
             of = self._descriptions
             return Buffers(device, staging, count, pages=pages, weighted=weighted, planned=planned, descriptions=of)
         if not self.has_room(count, pages):
@@ -205,6 +205,13 @@ class Workspace:
 def read_info(device: KernelDevice, buffers: Buffers) -> dict[str, int]:
     """What the plan came to: the one look at the device that a batch needs."""
     return named_info(device.get(buffers.info).tolist())
+
+
+def change_of(told: list[int], num_fresh: int, seconds: float) -> Change:
+    """What a batch in place did, by the words of its information, of which so many pages were written anew."""
+    _, inserted, deleted, changed, leaves, _, narrow, wide, _, window_leaves, self_loops, *_ = told
+    slots = LEAF_SLOTS * (leaves + window_leaves) + PAGE_SLOTS * num_fresh
+    return Change(inserted, deleted, changed, "in place", slots, narrow + wide + num_fresh, seconds, self_loops)
 
 
 def named_info(words: list[int]) -> dict[str, int]:

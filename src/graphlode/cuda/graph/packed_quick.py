@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from graphlode.cuda.graph.packed_batch import Buffers
+from graphlode.cuda.graph.packed_batch import BAD_ROW, FLAGGED, Buffers, change_of
 from graphlode.cuda.graph.packed_input import ALL_GONE, BOTH, LONG, MOST_SMALL, PAIRS, Given
 from graphlode.cuda.graph.packed_launch import STORE_AND_ENDS, launches
 from graphlode.cuda.graph.packed_pages import write_at_once
 from graphlode.cuda.graph.packed_state import LAST_EPOCH, State
 from graphlode.cuda.interface import KernelDevice
 from graphlode.cuda.sequence import BoundSequence
-from graphlode.packed import LEAF_SLOTS, PAGE_SLOTS, Change, certainly_in_place
+from graphlode.packed import Change, certainly_in_place
 
 _MOST_REMEMBERED = 64  # sizes of batches
 
@@ -66,21 +66,19 @@ class QuickWay:
         bound = self._bound.get((size, width)) or self._bind(state, size, width)
         state.begin_undisturbed()
         told = bound.run((self._store, tails, heads, epoch), epoch, stream)
-        bad_row, inserted, deleted, changed, leaves, _, narrow, wide, flagged, window_leaves, self_loops, *more = told
         num_fresh = 0
-        if bad_row or flagged:
-            num_fresh, num_replaced, joins = more[-3:]
+        if told[BAD_ROW] or told[FLAGGED]:
+            num_fresh, num_replaced, joins = told[-3:]
             buffers = self._buffers
-            if bad_row or not write_at_once(self._device, state, buffers, count, num_fresh, num_replaced, joins):
+            if told[BAD_ROW] or not write_at_once(self._device, state, buffers, count, num_fresh, num_replaced, joins):
                 given = self._given(tails, heads, count, width)
                 return Unfinished(given, buffers, told, perf_counter() - begun)
             self._store = state.described()
             state.quick = self if state.has_quick_way else None
-        state.num_entries = entries + inserted - deleted
+        change = change_of(told, num_fresh, perf_counter() - begun)
+        state.num_entries = entries + change.inserted - change.deleted
         state.end_plan()
-        slots = LEAF_SLOTS * (leaves + window_leaves) + PAGE_SLOTS * num_fresh
-        windows = narrow + wide + num_fresh
-        return Change(inserted, deleted, changed, "in place", slots, windows, perf_counter() - begun, self_loops)
+        return change
 
     def _bind(self, state: State, size: int, width: int) -> BoundSequence:
         if len(self._bound) == _MOST_REMEMBERED:
