@@ -171,12 +171,12 @@ def test_what_small_shards_have_shown_is_not_believed_of_large_ones() -> None:
     model = CostModel()
     model.calibrate(lambda size: ((p, u, e, 1000 * s if p == "merge" else s) for p, u, e, s in trial(size)), budget=0.0)
     taken: list[Path] = []
-    for turn in range(12):
+    for turn in range(16):
         taken.append(model.choose(10**6, 10**7))
         waited = 0.1 if turn == 0 else 0.0  # for memory
         model.observe(taken[-1], 10**6, 10**7, waited + true_seconds(taken[-1], 10**6, 10**7))
-    assert taken[:6] == 3 * ["merge"] + 3 * ["in place"]
-    assert set(taken[6:]) == {min(CHOICES, key=lambda path: true_seconds(path, 10**6, 10**7))}
+    assert taken[:8] == 4 * ["merge"] + 4 * ["in place"]
+    assert set(taken[8:]) == {min(CHOICES, key=lambda path: true_seconds(path, 10**6, 10**7))}
 
 
 def test_a_path_that_was_not_taken_is_not_taken_for_tried(model: CostModel) -> None:
@@ -213,13 +213,15 @@ def run_batches(model: CostModel, seconds: dict[Path, float], number: int) -> li
 
 def test_a_path_that_was_misjudged_is_found_by_trying() -> None:
     taken = run_batches(misled(), {"in place": 0.03, "merge": 0.02, "rebuild": 0.5}, 60)
-    assert taken[0] == "in place" and taken[-20:].count("merge") >= 18
+    assert taken[0] == "in place" and taken[-20:].count("merge") >= 16
     assert "rebuild" not in taken  # nothing so slow is worth a try
 
 
 def test_a_path_that_goes_on_losing_is_tried_less_and_less() -> None:
     taken = run_batches(misled(), {"in place": 0.03, "merge": 0.04, "rebuild": 0.5}, 600)
-    tries = [i for i, path in enumerate(taken) if path != "in place"]
+    others = [i for i, path in enumerate(taken) if path != "in place"]
+    tries = others[::4]
+    assert others == [first + i for first in tries for i in range(4)]  # in a row
     assert 4 <= len(tries) <= 8
     gaps = np.diff(tries)
     assert (gaps[1:] > 1.5 * gaps[:-1]).all()
@@ -231,20 +233,26 @@ def test_a_machine_that_gets_busy_does_not_make_other_paths_look_better() -> Non
     for slower in (1.5, 1.0, 1.4, 1.0):
         taken = run_batches(model, {path: slower * each for path, each in seconds.items()}, 40)
         others = [i for i, path in enumerate(taken) if path != "merge"]
-        assert len(others) <= 3 and 1 not in np.diff(others)
+        assert len(others) <= 8
 
 
+@pytest.mark.parametrize("is_first", [False, True])
+@pytest.mark.parametrize("budget", [0.0, 10.0])
 @pytest.mark.parametrize(("merge", "in_place"), [(0.25, 0.30), (0.30, 0.25), (0.25, 0.40)])
 def test_the_better_path_is_found_though_first_batches_wait_and_the_machine_is_busy_at_times(
-    merge: float, in_place: float
+    merge: float, in_place: float, budget: float, is_first: bool
 ) -> None:
-    """As on a GPU whose host is slow now and then: the first batches of a path find no memory, and one of twelve waits for
-    something else. What is lost beside the best path at every time is little."""
+    """As on a GPU whose host is slow now and then: batches after another path find no memory, nor do the very first ones,
+    and one of twelve waits for something else. What is lost beside the best path at every time is little, whether
+    calibration has shown nothing of so large a shard or the wrong thing."""
+    shown = {"merge": in_place, "in place": merge, "rebuild": 1.0}
+    shown[max(shown, key=lambda path: shown[path] if path != "rebuild" else 0.0)] *= 1.6
     size, entries, lost = 10**6, 11 * 10**6, []
     for seed in range(8):
         rng, model = np.random.default_rng(seed), CostModel()
-        model.calibrate(trial, budget=0.0)
-        met, busy, spent, best = dict.fromkeys(CHOICES, 0), False, 0.0, 0.0
+        model.calibrate(lambda size: ((p, u, e, 1e-3 * shown[p]) for p, u, e, _ in trial(size)), budget=budget)
+        busy, spent, best = False, 0.0, 0.0
+        taken: list[Path] = []
         for turn in range(400):
             busy ^= rng.random() < 1 / 80
             times = {
@@ -253,13 +261,17 @@ def test_the_better_path_is_found_though_first_batches_wait_and_the_machine_is_b
                 "rebuild": 2.0,
             }
             path = model.choose(size, entries)
-            waited = {0: 4.0, 1: 1.8, 2: 1.5}.get(met[path], 1.4 if rng.random() < 0.08 else 1.0)
-            met[path] += 1
+            waited = 1.4 if rng.random() < 0.08 else 1.0
+            if taken and taken[-2:] != [path, path]:
+                waited = 1.6
+            if is_first:
+                waited = max(waited, {0: 4.0, 1: 1.8, 2: 1.5}.get(taken.count(path), 1.0))
+            taken.append(path)
             model.observe(path, size, entries, 1e-3 * times[path] * waited * float(np.exp(rng.normal(0, 0.04))))
             if turn >= 20:
                 spent, best = spent + times[path], best + min(times.values())
         lost.append(spent / best)
-    assert np.mean(lost) < 1.02 and max(lost) < 1.1
+    assert np.mean(lost) < 1.03 and max(lost) < 1.1
 
 
 def test_in_place_rewrites_a_leaf_per_update_until_all_leaves_are_met() -> None:

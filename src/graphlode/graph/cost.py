@@ -9,8 +9,8 @@ that small batches matter as much as large ones.
 
 A path that is never taken would never be learned, however wrong its numbers are. So one that is expected to take little
 longer than the best is tried now and then, less and less often as it goes on losing; and what small shards have shown
-says little of far larger ones, where the paths that may be best are tried first: several times, since the first batches
-of a size may have to wait for memory.
+says little of far larger ones, where the paths that may be best are tried first. It is tried several times in a row, and
+the last ones tell: after another path the first ones wait for memory, so that one alone would lose for ever.
 
 All paths take longer while the machine is busy, but only the one that is taken shows it. So another one is believed to
 take as many times as long as the usual one as it did when it was last tried.
@@ -34,14 +34,14 @@ CHOICES: tuple[Path, ...] = ("in place", "merge", "rebuild")
 _ANCHOR = 0.01  # what calibration counts for beside recent batches: directions that they do not explore stay known
 _FAR = 4  # times as many entries as a path was ever seen with: nothing is known of it
 _UNCERTAIN: tuple[Path, ...] = ("merge", "in place")  # that are tried there,
-_TRIES = 3  # so many times each
+_TRIES = 4  # so many times in a row,
+_UNTOLD = 2  # of which the first ones tell nothing
 _REBUILT_FROM = 8  # with fewer than one update for so many entries, sorting all of them anew is out of the question
 _ALIKE = 2  # times as many updates and entries: what was seen there is true here
 _SHORTEST = 1e-9  # seconds
 _WORTH_A_TRY = 2.5  # times what the best path is expected to take
-_WORTH_ANOTHER_TRY = 10.0  # the same, if the first ones may have had to wait for something
-_FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many after each try
-_SHORT_WAIT = 2  # before another try
+_WORTH_ANOTHER_TRY = 10.0  # the same, if all that took it may have had to wait for something
+_FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many the next time
 
 
 def entries_rewritten(path: Path, updates: int, entries: int) -> float:
@@ -81,7 +81,9 @@ class CostModel:
         self._tries = dict.fromkeys(CHOICES, 0)  # of far more
         self._usual: Path = "in place"  # what was chosen last, tries aside
         self._compared: dict[Path, tuple[_Kind, float]] = {}  # other paths: how many times as long as the usual one
-        self._seen = dict.fromkeys(CHOICES, (_Kind(0, 0), 0))  # what took a path last, and how many like it did before
+        self._seen = dict.fromkeys(CHOICES, (_Kind(0, 0), 0))  # what took a path last, and how many like it did
+        self._last: tuple[Path, _Kind, int] = "in place", _Kind(0, 0), 0  # that was observed, and so many of it in a row
+        self._trying: tuple[Path, _Kind, int] | None = None  # what is tried with which batches, so many times more
         self._lock = Lock()
         self._knows_all = False  # paths
         self.calibrated = False
@@ -91,12 +93,14 @@ class CostModel:
         for known, fit in self._fits.items():
             if known == path:
                 with self._lock:
-                    fit.observe(_features(known, updates, entries), seconds)
                     self._note_size(known, entries)
-                    self._seen[known] = _Kind(updates, entries), self._times_seen(known, updates, entries) + 1
-                    if known != self._usual and self._times_seen(self._usual, updates, entries):
-                        usual = self._fits[self._usual].predict(_features(self._usual, updates, entries))
-                        self._compared[known] = _Kind(updates, entries), seconds / max(usual, _SHORTEST)
+                    kind = _Kind(updates, entries)
+                    self._seen[known] = kind, self._times_seen(known, updates, entries) + 1
+                    if self._is_first(known, kind):
+                        return
+                    fit.observe(_features(known, updates, entries), seconds)
+                    if known != self._usual:
+                        self._compare(known, kind, seconds)
 
     def predict(self, path: Path, updates: int, entries: int) -> float | None:
         """Seconds; None if nothing is known."""
@@ -118,6 +122,8 @@ class CostModel:
                 usual = rule_of_thumb(updates, entries)
                 return usual if in_place or usual != "in place" else "merge"
             self._knows_all = True
+            if self._trying is not None and (tried := self._try_again(updates, entries, in_place=in_place)) is not None:
+                return tried
             for path in _UNCERTAIN:
                 if self._is_far(path, entries) and (path != "in place" or (in_place and updates < entries)):
                     return path
@@ -130,14 +136,46 @@ class CostModel:
             self._correct(costs, updates, entries)
             best = min(costs, key=costs.__getitem__)
             if best != self._usual:
+                # What was found holds until it is found otherwise: what the new usual path takes is hardly known yet.
+                kind, least = _Kind(updates, entries), max(costs[best], _SHORTEST)
+                self._compared = {path: (kind, cost / least) for path, cost in costs.items() if path != best}
                 self._usual = best
-                self._compared.clear()
             return self._in_turn(best, costs, updates, entries)
 
     def _times_seen(self, path: Path, updates: int, entries: int) -> int:
         """How many batches like this one took a path, since another kind did."""
         kind, times = self._seen[path]
         return times if kind.has(updates, entries) else 0
+
+    def _compare(self, path: Path, kind: _Kind, seconds: float) -> None:
+        """With what the usual path takes, if that is known. Of a few tries the best one counts: any may be interrupted."""
+        before = self._compared.pop(path, None)
+        if not self._times_seen(self._usual, *kind):
+            return
+        usual = self._fits[self._usual].predict(_features(self._usual, *kind))
+        times, in_row = seconds / max(usual, _SHORTEST), self._last[2]
+        if before is not None and _UNTOLD + 1 < in_row <= _TRIES:
+            times = min(times, before[1])
+        self._compared[path] = kind, times
+
+    def _is_first(self, path: Path, kind: _Kind) -> bool:
+        """Whether a batch is one of the first like it after others like it took another path."""
+        last, its, times = self._last
+        if its.has(*kind):
+            times = times + 1 if last == path else 1
+        else:
+            times = _UNTOLD + 1  # who knows; if kinds take turns, there is nothing better
+        self._last = path, kind, times
+        return self.calibrated and times <= _UNTOLD
+
+    def _try_again(self, updates: int, entries: int, *, in_place: bool) -> Path | None:
+        """What is being tried, if the batch is like those that it is tried with."""
+        assert self._trying is not None
+        path, kind, times = self._trying
+        if not kind.has(updates, entries) or (path == "in place" and not in_place):
+            return None
+        self._trying = (path, kind, times - 1) if times > 1 else None
+        return path
 
     def _correct(self, costs: dict[Path, float], updates: int, entries: int) -> None:
         """What was compared with the usual path takes so many times as long as that does now."""
@@ -165,10 +203,10 @@ class CostModel:
             few = 0 < self._times_seen(path, updates, entries) < _TRIES
             if path != best and costs[path] < (_WORTH_ANOTHER_TRY if few else _WORTH_A_TRY) * costs[best]:
                 self._passed_over[path] += 1
-                if self._passed_over[path] > (_SHORT_WAIT if few else self._waits[path]):
+                if self._passed_over[path] > self._waits[path]:
                     self._passed_over[path] = 0
-                    if not few:
-                        self._waits[path] = min(2 * self._waits[path], _LONGEST_WAIT)
+                    self._waits[path] = min(2 * self._waits[path], _LONGEST_WAIT)
+                    self._trying = path, _Kind(updates, entries), _TRIES - 1
                     return path
         return best
 
