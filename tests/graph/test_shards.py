@@ -15,6 +15,7 @@ from graphlode.errors import DeviceMemoryError, InputError, StateError
 from graphlode.execute.shares import NUM_SLOTS
 from graphlode.graph import balance
 from graphlode.graph.cost import CostModel
+from graphlode.packed import Path
 from stores import even, mixes, several
 
 
@@ -158,8 +159,33 @@ def test_a_batch_in_place_that_comes_to_a_merge_is_learned_as_one(monkeypatch: p
         edges = rng.integers(0, 1000, (2, 60_000))
         assert dict(store.insert(*edges).paths) == {"cuda-emulated": "merge"}
         assert dict(store.delete(*edges[:, :5000]).paths) == {"cuda-emulated": "in place"}
+        store.delete(*edges[:, 5000:10_000])  # what a batch took is told while the next one is written
         store.check()
     assert [path for path, _ in learned] == ["merge", "in place"]
+
+
+def test_the_path_of_a_batch_is_chosen_while_one_like_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    answers: list[Path] = []
+
+    def choose(_: CostModel, updates: int, entries: int, *, in_place: bool = True) -> Path:
+        asked.append(round(updates, -3))
+        return answers.pop(0)
+
+    monkeypatch.setattr(CostModel, "choose", choose)
+    monkeypatch.setattr(CostModel, "observe", lambda *_: None)
+    rng = np.random.default_rng(3)
+    with gl.DynamicGraph(directed=True, num_vertices=1000, devices="cuda-emulated") as store:
+        answers += ["rebuild"]
+        store.insert(*rng.integers(0, 1000, (2, 200_000)))
+        first, second = rng.integers(0, 1000, (2, 2, 9000))
+        asked.clear()
+        answers[:] = ["merge", "in place", "merge", "merge", "in place", "merge"]
+        paths = [store.delete(*edges).paths["cuda-emulated"] for edges in (first, second, first)]
+        assert paths == ["merge", "in place", "merge"] and asked == 4 * [9000]
+        other = store.delete(*second[:, :4000]).paths["cuda-emulated"]  # is not what was expected
+        assert other == "in place" and asked == 4 * [9000] + 2 * [4000]
+        store.check()
 
 
 def test_a_store_of_many_rows_grows_on_every_shard(mix: list[str]) -> None:

@@ -82,7 +82,11 @@ class CostModel:
         self._usual: Path = "in place"  # what was chosen last, tries aside
         self._compared: dict[Path, tuple[_Kind, float]] = {}  # other paths: how many times as long as the usual one
         self._seen = dict.fromkeys(CHOICES, (_Kind(0, 0), 0))  # what took a path last, and how many like it did
-        self._last: tuple[Path, _Kind, int] = "in place", _Kind(0, 0), 0  # that was observed, and so many of it in a row
+        self._last: tuple[Path, _Kind, int] = (
+            "in place",
+            _Kind(0, 0),
+            0,
+        )  # that was observed, and so many of it in a row
         self._trying: tuple[Path, _Kind, int] | None = None  # what is tried with which batches, so many times more
         self._lock = Lock()
         self._knows_all = False  # paths
@@ -160,13 +164,13 @@ class CostModel:
 
     def _is_first(self, path: Path, kind: _Kind) -> bool:
         """Whether a batch is one of the first like it after others like it took another path."""
-        last, its, times = self._last
-        if its.has(*kind):
-            times = times + 1 if last == path else 1
-        else:
-            times = _UNTOLD + 1  # who knows; if kinds take turns, there is nothing better
-        self._last = path, kind, times
-        return self.calibrated and times <= _UNTOLD
+        last, its, in_row = self._last
+        if not its.has(*kind):
+            in_row = _UNTOLD  # who knows; if kinds take turns, there is nothing better
+        elif last != path:
+            in_row = 0
+        self._last = path, kind, in_row + 1
+        return self.calibrated and in_row < _UNTOLD
 
     def _try_again(self, updates: int, entries: int, *, in_place: bool) -> Path | None:
         """What is being tried, if the batch is like those that it is tried with."""

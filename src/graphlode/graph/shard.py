@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from time import perf_counter
 from types import ModuleType
@@ -30,6 +31,7 @@ Strategy = Literal["auto", "in place", "merge", "rebuild", "climb"]
 
 _SMALL = 2048  # updates that are applied where they are
 _LARGE = 1 << 16  # updates beside which the time of calibrating is not noticed
+_ALIKE = 1 / 8  # of updates and entries may be more or less than when a path was chosen ahead
 _MOST_HERE = 1 << 24  # updates that are not handed to the worker if it has nothing to do: they take a few milliseconds
 
 # The costs of each device, of arrays without and with weights, shared by all stores that use it.
@@ -88,6 +90,8 @@ class Shard:
         self.attempts = self._attempt is not None
         self._nearby: Any = device.nearby()
         self._chosen: Path | None = None  # by an attempt, for the batch that follows
+        self._ahead: tuple[int, int, Path] | None = None  # updates and entries of a batch to come, and its path
+        self._observed: tuple[Path, int, int, float] | None = None  # what the model has not heard of yet
         self.is_writing = False  # what an attempt has begun
         self.most_quick: int = getattr(self.kernels, "MOST_QUICK", 0)  # pairs that may be attempted quickly
 
@@ -122,7 +126,11 @@ class Shard:
         self._chosen = "in place" if certainly else self._known_path(part, entries)
         if self._chosen != "in place":
             return None
-        found = self._attempt(near, state, keys, part.deletes, part.weights, wait=not certainly)
+        found = self._attempt(
+            *(near, state, keys, part.deletes, part.weights),
+            wait=not certainly,
+            meanwhile=None if certainly else partial(self._look_ahead, updates, entries),
+        )
         if type(found) is Change:
             if certainly:
                 self.is_writing = True
@@ -183,9 +191,29 @@ class Shard:
 
     def _choose(self, part: Part, entries: int) -> Path:
         """By the model. A batch in place that the kernels would merge is none: it would be learned as what it is not."""
-        overflows = getattr(self.kernels, "overflows", None)
+        overflows, updates = getattr(self.kernels, "overflows", None), part.keys.size
         in_place = overflows is None or not overflows(self.state, part.keys, part.deletes)
-        return self._model.choose(part.keys.size, entries, in_place=in_place)
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            its_updates, its_entries, path = ahead
+            alike = abs(its_updates - updates) <= _ALIKE * updates and abs(its_entries - entries) <= _ALIKE * entries
+            if alike and (in_place or path != "in place"):
+                return path
+        self._tell_model()
+        return self._model.choose(updates, entries, in_place=in_place)
+
+    def _look_ahead(self, updates: int, entries: int) -> None:
+        """While the device is busy with a batch: what is to be learned of the one before, and which path the next one takes
+        if it is like this one. What either takes would be noticed beside a batch."""
+        self._tell_model()
+        unclear = entries > 0 and not certainly_in_place(updates, entries)
+        if unclear and self._strategy == "auto" and self._model.calibrated:
+            self._ahead = updates, entries, self._model.choose(updates, entries)
+
+    def _tell_model(self) -> None:
+        observed, self._observed = self._observed, None
+        if observed is not None:
+            self._model.observe(*observed)
 
     # On the worker
 
@@ -220,7 +248,10 @@ class Shard:
         else:
             path, self._chosen = self._chosen or self._path(part, entries), None
             change = self.kernels.apply(
-                self.device, self.state, part.keys, part.deletes, part.weights, path=path, control=control
+                *(self.device, self.state, part.keys, part.deletes, part.weights),
+                path=path,
+                control=control,
+                meanwhile=partial(self._look_ahead, size, entries),
             )
         self._learn(path, change, size, entries)
         return self._count(change)
@@ -239,7 +270,8 @@ class Shard:
         what the user wants in place and is merged nevertheless."""
         is_merged = self._strategy == "in place" and change.path == "merge"
         if entries and not is_merged and not certainly_in_place(updates, entries):
-            self._model.observe(path, updates, entries, change.seconds)
+            self._tell_model()
+            self._observed = path, updates, entries, change.seconds
 
     def fork(self) -> HeldShard:
         return HeldShard(self.device, self.kernels, self.kernels.fork(self.device, self.state))

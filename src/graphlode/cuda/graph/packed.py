@@ -10,6 +10,7 @@ packed_check.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -22,6 +23,7 @@ from graphlode.cuda.graph.packed_batch import (
     BAD_ROW,
     FLAGGED,
     INFO,
+    SELF_LOOPS,
     WHOSE,
     Buffers,
     change_of,
@@ -104,7 +106,7 @@ class Plan:
     pages: PagePlan | None
     path: Path
     seconds: float
-    written: bool = False  # all but the pages; of a merge, all, or it is on its way
+    written: bool = False  # all, or it is on its way
     room: MergeRoom | None = None  # of a merge
     may_merge: bool = False  # in the place of this, if it needs very many pages
 
@@ -124,7 +126,19 @@ def prepare(
     A rebuild is done as a merge: on a GPU, that costs less than sorting all entries again. So is a batch in place that
     would write very many pages anew. A merge for which there is no memory is done in place, in several waves if need be.
     """
-    return _with_pages(device, _plan(device, state, batch, deletes, weights, path, control), control, at_once=False)
+    begun = perf_counter()
+    given, as_given = _take(device, state, batch, deletes, weights, path, control)
+    merged = _plan_merge(device, state, given, begun) if given.count and as_given == "merge" else None
+    if merged is not None:
+        control.check()
+        control.advance(given.count)
+        return merged
+    plan = _plan_in_place(device, state, given, as_given, begun, at_once=False)
+    merged = _plan_merge(device, state, given, begun) if _should_merge(plan) else None
+    if merged is None:
+        return _with_pages(device, plan, control)
+    control.advance(given.count)
+    return merged
 
 
 def apply(
@@ -136,22 +150,41 @@ def apply(
     *,
     path: Path,
     control: Control,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Change:
-    """Plan a batch and write it, with one look at the device if all pages stay where they are. Fails as `prepare` does."""
-    plan = _plan(device, state, batch, deletes, weights, path, control, at_once=True)
+    """Plan a batch and write it, with one look at the device if all pages stay where they are. Fails as `prepare` does.
+
+    `meanwhile` is called when the device has all to do that it will have, if that is known before.
+    """
+    begun = perf_counter()
+    given, as_given = _take(device, state, batch, deletes, weights, path, control)
+    if given.count and as_given == "merge":
+        change = _merge_at_once(device, state, given, begun, meanwhile)
+        if change is not None:
+            control.advance(given.count)
+            return change
+    plan = _plan_in_place(device, state, given, as_given, begun, at_once=True)
     if not plan.written:
-        return commit(device, _with_pages(device, plan, control, at_once=True))
-    control.advance(plan.given.count)
-    return commit(device, plan)
+        return _finish(device, plan, control)
+    control.advance(given.count)
+    return commit(device, plan, meanwhile)
 
 
 def attempt(
-    device: KernelDevice, state: State, batch: AnyArray | Pairs, deletes: Any, weights: Any, *, wait: bool = True
+    device: KernelDevice,
+    state: State,
+    batch: AnyArray | Pairs,
+    deletes: Any,
+    weights: Any,
+    *,
+    wait: bool = True,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Any:
     """A batch in place, as far as that leaves the shard's pages where they are: the change, or a plan for `finish`.
 
     None if something must be tidied up first, or all pages would overflow. Runs on any thread while no other batch does.
-    Without `wait` the device may still be writing: `wait_until_written` must come before anybody reads.
+    Without `wait` the device may still be writing: `wait_until_written` must come before anybody reads. `meanwhile` is
+    called before, or never.
     """
     count = batch.size
     if not count or not state.is_undisturbed or overflows(state, batch, deletes):
@@ -159,8 +192,9 @@ def attempt(
     begun, workspace = perf_counter(), state.workspace
     if not workspace.has_room(count, state.directory.pages.size):
         with device.current():
-            plan = _plan(device, state, batch, deletes, weights, "in place", Control(), at_once=True)
-            return commit(device, plan) if plan.written else plan
+            given, path = _take(device, state, batch, deletes, weights, "in place", Control())
+            plan = _plan_in_place(device, state, given, path, begun, at_once=True)
+            return commit(device, plan, meanwhile) if plan.written else plan
     buffers, staging = workspace.kept, workspace.staging(device)
     assert buffers is not None
     given = take(device, staging, batch, deletes, weights if state.pool.weighted else None)
@@ -174,6 +208,8 @@ def attempt(
     state.end_plan()
     open_quick_way(device, state, given)
     if wait:
+        if meanwhile is not None:
+            meanwhile()
         device.synchronize()
         change = change._replace(seconds=perf_counter() - begun)
     return change
@@ -212,12 +248,23 @@ def overflows(state: State, batch: AnyArray | Pairs, deletes: Any) -> bool:
 
 def finish(device: KernelDevice, plan: Plan, *, control: Control) -> Change:
     """On the worker, or in its place: what an attempt could not do."""
-    change = commit(device, _with_pages(device, plan, control, at_once=True))
+    change = _finish(device, plan, control)
     open_quick_way(device, plan.state, plan.given)
     return change
 
 
-def _plan(
+def _finish(device: KernelDevice, plan: Plan, control: Control) -> Change:
+    """What is left to do of a plan in place whose pages do not stay as they are."""
+    if _should_merge(plan):  # nothing is written of a plan that is to be written at once, if pages are flagged
+        control.check()
+        change = _merge_at_once(device, plan.state, plan.given, perf_counter() - plan.seconds, None)
+        if change is not None:
+            control.advance(plan.given.count)
+            return change
+    return commit(device, _with_pages(device, plan, control))
+
+
+def _take(
     device: KernelDevice,
     state: State,
     batch: AnyArray | Pairs,
@@ -225,10 +272,8 @@ def _plan(
     weights: Any,
     path: Path,
     control: Control,
-    *,
-    at_once: bool = False,
-) -> Plan:
-    begun = perf_counter()
+) -> tuple[Given, Path]:
+    """Begins a plan: the batch as kernels read it, and the path that it takes."""
     control.check()
     if state.frozen:
         raise StateError("an immutable version of a shard cannot be updated")
@@ -241,19 +286,25 @@ def _plan(
         packed_pages.get_ready(device, state)
     state.begin_plan()
     is_merged = path == "rebuild" or (path == "in place" and overflows(state, batch, deletes))
-    path = "merge" if is_merged else path
-    at_once = at_once and path != "climb"  # which the host looks at level by level
-    weighted = state.pool.weighted
     staging = state.workspace.staging(device)
-    given = take(device, staging, batch, deletes, weights if weighted else None)
-    may_merge = path == "in place"
-    if count and path == "merge":
-        merged = _plan_merge(device, state, given, begun, at_once=at_once)
-        if merged is not None:
-            return merged
-        path = "in place"
+    given = take(device, staging, batch, deletes, weights if state.pool.weighted else None)
+    return given, "merge" if is_merged else path
+
+
+def _plan_in_place(
+    device: KernelDevice, state: State, given: Given, path: Path, begun: float, *, at_once: bool
+) -> Plan:
+    """In place or climbing; a merge comes here if there is no memory for it."""
+    count, may_merge = given.count, path == "in place"
+    path = path if path == "climb" else "in place"
+    at_once = at_once and path != "climb"  # which the host looks at level by level
     buffers = state.workspace.buffers(
-        device, max(1, count), pages=state.pages.size, entries=state.num_entries, weighted=weighted, planned=True
+        device,
+        max(1, count),
+        pages=state.pages.size,
+        entries=state.num_entries,
+        weighted=state.pool.weighted,
+        planned=True,
     )
     info = dict.fromkeys(INFO, 0)
     if count and at_once:
@@ -268,54 +319,20 @@ def _plan(
     return _checked(Plan(state, state.epoch, given, buffers, info, None, path, seconds, written, may_merge=may_merge))
 
 
-def _plan_merge(device: KernelDevice, state: State, given: Given, begun: float, *, at_once: bool) -> Plan | None:
+def _should_merge(plan: Plan) -> bool:
+    """Whether a plan in place would write very many pages anew."""
+    return plan.may_merge and bool(plan.info["num_flagged"]) and are_very_many(plan.state, plan.info)
+
+
+def _plan_merge(device: KernelDevice, state: State, given: Given, begun: float) -> Plan | None:
     """All entries into fresh pages with the batch; None: there is no memory for that, and nothing has happened."""
-    try:
-        buffers, room = _sorted(device, state, given)
-    except MemoryError:
-        state.give_back_reserved(0)
+    ready = _sorted(device, state, given)
+    if ready is None:
         return None
-    return _merged(device, state, given, buffers, room, begun, at_once=at_once)
-
-
-def _sorted(device: KernelDevice, state: State, given: Given) -> tuple[Buffers, MergeRoom]:
-    """The batch in order, and all memory that a merge needs. Raises DeviceMemoryError."""
-    buffers = state.workspace.buffers(
-        device,
-        given.count,
-        pages=state.pages.size,
-        entries=state.num_entries,
-        weighted=state.pool.weighted,
-        planned=False,
-    )
-    launches(device, state).run(state, buffers, given, SORTED)
-    come = 0 if given.how & ALL_GONE else given.count
-    go = given.count if given.how & (ALL_GONE | DELETES) or not given.how & PAIRS else 0  # keys may be deletes
-    entries = state.num_entries
-    room = room_for_merge(  # while the device sorts
-        device, state, given.count, least_entries=max(0, entries - go), most_entries=entries + come
-    )
-    return buffers, room
-
-
-def _merged(
-    device: KernelDevice,
-    state: State,
-    given: Given,
-    buffers: Buffers,
-    room: MergeRoom,
-    begun: float,
-    *,
-    at_once: bool,
-) -> Plan:
-    merge(device, state, buffers, given, room, at_once=at_once)
-    if at_once:
-        told = state.workspace.staging(device).told
-        device.wait_for_word(told, WHOSE, state.epoch)  # while the device makes an index of the rows
-        info = named_info(told.tolist())
-    else:
-        info = read_info(device, buffers)
-    plan = Plan(state, state.epoch, given, buffers, info, None, "merge", perf_counter() - begun, at_once)
+    buffers, room = ready
+    merge(device, state, buffers, given, room, at_once=False)
+    info = read_info(device, buffers)
+    plan = Plan(state, state.epoch, given, buffers, info, None, "merge", perf_counter() - begun)
     if info["inserted"] or info["deleted"] or info["changed"]:
         plan.room = room
     else:
@@ -323,28 +340,79 @@ def _merged(
     return _checked(plan)
 
 
+def _merge_at_once(
+    device: KernelDevice, state: State, given: Given, begun: float, meanwhile: Callable[[], None] | None
+) -> Change | None:
+    """As `_plan_merge`, and committed: the host keeps its books while the device writes."""
+    ready = _sorted(device, state, given)
+    if ready is None:
+        return None
+    buffers, room = ready
+    merge(device, state, buffers, given, room, at_once=True)
+    if meanwhile is not None:
+        meanwhile()
+    told = state.workspace.staging(device).told
+    device.wait_for_word(told, WHOSE, state.epoch)
+    bad_row, inserted, deleted, changed, *_ = words = told.tolist()
+    num_fresh = 0
+    if inserted or deleted or changed:
+        # Memory goes back while it is still read, but to those who come later in the same stream.
+        state.num_entries += inserted - deleted
+        num_fresh = pages_of_merge(state.num_entries)
+        state.replace_all_pages(room.directory, num_fresh)
+    else:
+        state.give_back_reserved(0)
+    if bad_row:
+        raise _no_such_row(state)
+    device.synchronize()
+    state.end_plan()
+    seconds, self_loops = perf_counter() - begun, words[SELF_LOOPS]
+    slots = PAGE_SLOTS * num_fresh
+    return Change(inserted, deleted, changed, "merge", slots, num_fresh, seconds, self_loops)
+
+
+def _sorted(device: KernelDevice, state: State, given: Given) -> tuple[Buffers, MergeRoom] | None:
+    """The batch in order, and all memory that a merge needs; None: there is not enough."""
+    try:
+        buffers = state.workspace.buffers(
+            device,
+            given.count,
+            pages=state.pages.size,
+            entries=state.num_entries,
+            weighted=state.pool.weighted,
+            planned=False,
+        )
+        launches(device, state).run(state, buffers, given, SORTED)
+        come = 0 if given.how & ALL_GONE else given.count
+        go = given.count if given.how & (ALL_GONE | DELETES) or not given.how & PAIRS else 0  # keys may be deletes
+        entries = state.num_entries
+        room = room_for_merge(  # while the device sorts
+            device, state, given.count, least_entries=max(0, entries - go), most_entries=entries + come
+        )
+    except MemoryError:
+        state.give_back_reserved(0)
+        return None
+    return buffers, room
+
+
 def _checked(plan: Plan) -> Plan:
     if plan.info["bad_row"]:
-        rows = plan.state.num_rows
-        raise InputError(f"a batch names rows that are not in the shard, which has {rows} rows")
+        raise _no_such_row(plan.state)
     return plan
 
 
-def _with_pages(device: KernelDevice, plan: Plan, control: Control, *, at_once: bool) -> Plan:
-    """The fresh pages that a plan needs; with `at_once` it is committed next."""
+def _no_such_row(state: State) -> InputError:
+    return InputError(f"a batch names rows that are not in the shard, which has {state.num_rows} rows")
+
+
+def _with_pages(device: KernelDevice, plan: Plan, control: Control) -> Plan:
+    """The fresh pages that a plan in place needs."""
     begun = perf_counter()
     control.check()
     state, info = plan.state, plan.info
     if plan.epoch != state.epoch:
         raise StateError(_OUT_OF_DATE)
-    if info["num_flagged"] and plan.room is None:
-        merged = None
-        if plan.may_merge and are_very_many(state, info):
-            # Of a plan that is to be written at once nothing is, if pages are flagged.
-            merged = _plan_merge(device, state, plan.given, begun - plan.seconds, at_once=at_once)
-        if merged is not None:
-            control.advance(plan.given.count)
-            return merged
+    if info["num_flagged"]:
         plan.pages = plan_pages(device, state, plan.buffers, info)
     state.described()  # memory may have moved; commit must not need any
     control.advance(plan.given.count)
@@ -355,8 +423,8 @@ def _with_pages(device: KernelDevice, plan: Plan, control: Control, *, at_once: 
 _OUT_OF_DATE = "the plan is out of date: the shard was prepared for another batch or written since"
 
 
-def commit(device: KernelDevice, plan: Plan) -> Change:
-    """Write a plan. Cannot fail, unless the plan is out of date."""
+def commit(device: KernelDevice, plan: Plan, meanwhile: Callable[[], None] | None = None) -> Change:
+    """Write a plan. Cannot fail, unless the plan is out of date. `meanwhile` is called while the device writes."""
     begun = perf_counter()
     state, info, num_fresh = plan.state, plan.info, 0
     if plan.epoch != state.epoch:
@@ -373,6 +441,8 @@ def commit(device: KernelDevice, plan: Plan) -> Change:
     if plan.room is not None:
         num_fresh = pages_of_merge(state.num_entries + info["inserted"] - info["deleted"])
         state.replace_all_pages(plan.room.directory, num_fresh)
+    if meanwhile is not None:
+        meanwhile()
     device.synchronize()
     state.num_entries += info["inserted"] - info["deleted"]
     state.end_plan()

@@ -28,7 +28,7 @@ INFO = (
     *("tickets", "any_crowded", "num_fresh", "num_replaced", "any_joined"),
 )
 
-BAD_ROW, FLAGGED = INFO.index("bad_row"), INFO.index("num_flagged")
+BAD_ROW, FLAGGED, SELF_LOOPS = (INFO.index(name) for name in ("bad_row", "num_flagged", "self_loops"))
 WHOSE = INFO.index("tickets")
 """Where the host sees the information of a batch, its epoch is here, and is written last."""
 
@@ -102,9 +102,9 @@ class Descriptions:
         for known in self._known:
             if known.base == base and known.layout is layout:
                 return known.struct
-        fields: AnyArray = np.empty(layout.fields.size + 2, np.uint64)
-        np.add(layout.fields, np.uint64(base), out=fields[:-2])
-        fields[-2], fields[-1] = base, staging.told_at
+        fields: AnyArray = np.empty(layout.fields.size + 3, np.uint64)
+        np.add(layout.fields, np.uint64(base), out=fields[:-3])
+        fields[-3:] = base, staging.told_at, staging.counted_at
         if len(self._known) < self._MOST:
             struct = device.asarray(fields)
         else:

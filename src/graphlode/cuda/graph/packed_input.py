@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphlode.cuda.graph.packed_pool import address
+from graphlode.cuda.graph.packed_sort import COUNTED_WORDS
 from graphlode.cuda.interface import KernelDevice
 from graphlode.cuda.sequence import wait_for_stream
 from graphlode.errors import DeviceMemoryError
@@ -62,7 +63,8 @@ def mapped(device: KernelDevice, nbytes: int) -> tuple[AnyArray, Any]:
 
 
 class Staging:
-    """Where small batches of the host lie while they are applied, and where the device says what they did."""
+    """Where small batches of the host lie while they are applied, where the device says what they did, and where it counts
+    before that."""
 
     def __init__(self, device: KernelDevice) -> None:
         widths = {"told": 4 * INFO_WORDS, "tails": 8 * MOST_SMALL, "heads": 8 * MOST_SMALL}
@@ -75,6 +77,8 @@ class Staging:
             at += width
         self.on_device["weights"] = self.on_device["weights"].view(np.float64)
         self.told_at = address(self.on_device["told"])
+        self._counted = device.zeros(COUNTED_WORDS, np.uint32)
+        self.counted_at = address(self._counted)
         self.told = own["told"].view(np.uint32)
         self._tails = {size: own["tails"].view(f"i{size}") for size in (4, 8)}
         self._heads = {size: own["heads"].view(f"i{size}") for size in (4, 8)}

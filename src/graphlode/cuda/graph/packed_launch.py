@@ -18,7 +18,7 @@ from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph import packed_sort
 from graphlode.cuda.graph.packed_batch import EFFECT_TILE, WHOSE, Buffers, window_bytes
 from graphlode.cuda.graph.packed_input import MOST_SMALL, Given
-from graphlode.cuda.graph.packed_sort import MERGE_TILE, SORT_THREADS, SORT_TILE, fans_for, passes_for, space_words
+from graphlode.cuda.graph.packed_sort import MERGE_TILE, SORT_THREADS, SORT_TILE, fans_for, passes_for
 from graphlode.cuda.graph.packed_state import State
 from graphlode.cuda.interface import KernelDevice, launch_shape
 from graphlode.cuda.sequence import BoundSequence, LaunchSequence, Step, prepare_sequence
@@ -54,14 +54,12 @@ class _Value(IntEnum):
     COUNT = auto()
     EPOCH = auto()
     NEIGHBOR_BITS = auto()
-    # Numbers that follow from the count; small batches need those before the space only.
+    # Numbers that follow from the count; small batches need those before MANY_THREADS only.
     ONE_BLOCK = auto()
     SMALL_THREADS = auto()
     THREADS = auto()
     WRITE_BLOCKS = auto()
-    SPACE_WORDS = auto()
     MANY_THREADS = auto()
-    CLEAR_BLOCKS = auto()
     DIGIT_BLOCKS = auto()
     PASS_BLOCKS = auto()
     TILE_BLOCKS = auto()
@@ -178,7 +176,6 @@ class Launches:
             ]
         digits = (np.uint32(passes),)
         return [
-            self._step("packed_clear", [_V.BATCH, _V.SPACE_WORDS], (), _V.CLEAR_BLOCKS, _V.THREADS),
             self._step("packed_digits", source, digits, _V.DIGIT_BLOCKS, _V.MANY_THREADS),
             *(
                 self._step("packed_sort_pass", source, (np.uint32(number), *digits), _V.PASS_BLOCKS, _V.THREADS)
@@ -225,13 +222,10 @@ class Launches:
             shape = launch_shape(self._device, items, per_block=per_block, blocks_per_multiprocessor=most)
             return shape[0]
 
-        words = space_words(count)
         first, later = fans_for(count)
         merges, merge_blocks = (first > 1) + (later > 1), blocks(count, SORT_THREADS, 8)
         return (
-            words,
             EFFECT_TILE,
-            blocks(words, SORT_THREADS, 8),
             blocks(count, EFFECT_TILE, 2),
             -(-count // SORT_TILE),
             -(-count // MERGE_TILE),

@@ -175,11 +175,33 @@ __device__ __forceinline__ void write_weights(const packed_store& store, const p
   });
 }
 
-// Entries into fresh pages, old and new ones: a block per task.
+// A block has heard what its task does to the shard: new entries, gone ones, and those of both that are one. The last
+// one to do so tells the host, if that listens for the epoch: what the batch does is known then, though not yet
+// written.
+__device__ __forceinline__ void add_up(const packed_batch& batch, unsigned come, unsigned gone, unsigned changed,
+                                       unsigned epoch) {
+  packed_info* const info = batch.info;
+  if (come != changed) atomicAdd(&info->inserted, come - changed);
+  if (gone != changed) atomicAdd(&info->deleted, gone - changed);
+  if (changed != 0) atomicAdd(&info->changed, changed);
+  if (epoch == 0) return;
+  __threadfence();
+  if (atomicAdd(&info->num_tasks, 1u) + 1 != gridDim.x) return;
+  __threadfence();
+  packed_info all{};
+  all.bad_row = info->bad_row;
+  all.self_loops = info->self_loops;
+  all.inserted = atomicAdd(&info->inserted, 0u);
+  all.deleted = atomicAdd(&info->deleted, 0u);
+  all.changed = atomicAdd(&info->changed, 0u);
+  tell_host(batch, all, epoch);
+}
+
+// Entries into fresh pages, old and new ones: a block per task. With an epoch the host hears of what the batch does.
 extern "C" __global__ void __launch_bounds__(merge_threads, 6)
     packed_merge(const packed_store* store_at, const packed_batch* batch_at, const double* weights, unsigned how,
                  unsigned n, unsigned neighbor_bits, const merge_task* tasks, word* published,
-                 const unsigned* new_pages, unsigned num_new_pages) {
+                 const unsigned* new_pages, unsigned num_new_pages, unsigned epoch) {
   const packed_store& store = *store_at;  // not copied: registers are scarce
   const packed_batch& batch = *batch_at;
   const packed_input input{nullptr, nullptr, nullptr, weights, how};
@@ -190,10 +212,12 @@ extern "C" __global__ void __launch_bounds__(merge_threads, 6)
   const bool refused = batch.info->bad_row;
   own.clear();
   __syncthreads();
-  if (refused) return;
-  const merge_task task = tasks[own.ticket];
+  const merge_task task = refused ? merge_task{no_page, 0, 0, 0} : tasks[own.ticket];
   if (task.page == no_page) {
-    if (threadIdx.x == 0) publish(published, own.ticket, own.ticket == 0 ? of_all_so_far : of_task);
+    if (threadIdx.x == 0) {
+      publish(published, own.ticket, own.ticket == 0 ? of_all_so_far : of_task);
+      add_up(batch, 0, 0, 0, epoch);
+    }
     return;
   }
   const unsigned num_updates = task.end - task.begin, staged = min(task.end + 1, n) - task.begin;
@@ -263,16 +287,12 @@ extern "C" __global__ void __launch_bounds__(merge_threads, 6)
       own.near[lane] = new_pages[index];
       own.near_keys[lane] = page_keys(store, own.near[lane]);
     }
-    if (lane == 0) {
-      own.first = static_cast<unsigned>(before % filled_slots);
-      if (come != own.changed) atomicAdd(&batch.info->inserted, come - own.changed);
-      if (gone != own.changed) atomicAdd(&batch.info->deleted, gone - own.changed);
-      if (own.changed != 0) atomicAdd(&batch.info->changed, own.changed);
-    }
+    if (lane == 0) own.first = static_cast<unsigned>(before % filled_slots);
   } else if (warp == 1 && come != 0) {
     count_marks(own.comes);
   }
   __syncthreads();
+  if (threadIdx.x == 0) add_up(batch, come, gone, own.changed, epoch);
   word* const separators = store.separators;
   const auto key_behind = [&](unsigned before, bool) { return own.keys[merge_source(own, low, before).place]; };
   for_slots(own, key_behind, [=](word* target, unsigned leaf, word key, bool writes) {
@@ -375,15 +395,12 @@ __device__ __forceinline__ void finish_page(const packed_store& store, const uns
 }
 
 // Makes a version of what was merged: a warp per page, and the first block for the last ones. `store_at` is the new
-// version; the old one has `entries`. Does nothing if the batch changed nothing. With an epoch, the host hears of what
-// it did at once, so that it has time to do its own part.
+// version; the old one has `entries`. Does nothing if the batch changed nothing.
 extern "C" __global__ void __launch_bounds__(finish_threads)
-    packed_merge_finish(packed_store* store_at, const packed_batch* batch_at, const unsigned* new_pages, word entries,
-                        unsigned epoch) {
+    packed_merge_finish(packed_store* store_at, const packed_batch* batch_at, const unsigned* new_pages, word entries) {
   const packed_store& store = *store_at;
   const packed_batch& batch = *batch_at;
   const packed_info info = *batch.info;
-  if (epoch && grid_thread_id() == grid_threads() - 1) tell_host(batch, info, epoch);
   if (info.bad_row || (info.inserted | info.deleted | info.changed) == 0) return;
   const merged_pages merged(entries + info.inserted - info.deleted);
   __shared__ waiting_leaves waiting;

@@ -89,7 +89,7 @@ def room_for_merge(
 def merge(
     device: KernelDevice, state: State, buffers: Buffers, given: Given, room: MergeRoom, *, at_once: bool
 ) -> None:
-    """Everything into fresh pages; `at_once`: and these into the new version, and the host hears of it before all is done."""
+    """Everything into fresh pages; `at_once`: and these into the new version, and the host hears of it before all is written."""
     _run(device, state, buffers, given, room, writes=True, finishes=at_once, epoch=state.epoch if at_once else 0)
 
 
@@ -166,13 +166,13 @@ def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
     of_tasks = [v.STORE, v.BATCH, v.COUNT, v.NEIGHBOR_BITS, v.TASKS, v.PUBLISHED, v.NUMBERS]
     of_tasks += [v.NEW_STORE, v.NEW_PAGES, v.NUM_NEW, v.NEW_SEPARATORS, v.NEW_POSITIONS]
     of_entries = [v.STORE, v.BATCH, v.WEIGHTS, v.HOW, v.COUNT, v.NEIGHBOR_BITS, v.TASKS, v.PUBLISHED]
-    of_entries += [v.NEW_PAGES, v.NUM_NEW]
+    of_entries += [v.NEW_PAGES, v.NUM_NEW, v.EPOCH]
     steps = [
         step("packed_merge_tasks", of_tasks, v.TASK_BLOCKS),
         step("packed_merge", of_entries, v.MERGE_BLOCKS),
         step(
             "packed_merge_finish",
-            [v.NEW_STORE, v.BATCH, v.NEW_PAGES, v.ENTRIES, v.EPOCH],
+            [v.NEW_STORE, v.BATCH, v.NEW_PAGES, v.ENTRIES],
             v.FINISH_BLOCKS,
             v.FINISH_THREADS,
         ),

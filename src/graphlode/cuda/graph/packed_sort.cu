@@ -21,12 +21,16 @@ constexpr unsigned sort_tile = sort_threads * sort_items;
 static_assert(sort_threads == num_digits, "a thread looks after a digit");
 static_assert(digit_bits == warp_digit_bits, "warps compare whole digits");
 
-// The space of a sort, in words, all zero before: how often the batch has each digit of each pass, how many tiles of
-// each pass have begun, then twice, by turns of the passes, what every tile has published of every digit. Before that
-// are as many words as a tile looks back at in one go.
+// The space of a sort, in words: how many tiles of each pass have begun, then twice, by turns of the passes, what every
+// tile has published of every digit. Before that are as many words as a tile looks back at in one go, and no more is
+// known of them.
 constexpr unsigned asked_at_once = 16;
-constexpr unsigned tickets_at = most_passes * num_digits, published_at = asked_at_once * num_digits;
-static_assert(published_at >= tickets_at + most_passes, "digits and tickets come before");
+constexpr unsigned published_at = asked_at_once * num_digits;
+static_assert(published_at >= most_passes, "tickets come before");
+
+// What is counted of a batch before anything is zero for it, so who reads a count makes it zero for the next batch: how
+// often the batch has each digit of each pass, and what was heard of its updates.
+constexpr unsigned bad_row_at = most_passes * num_digits, self_loops_at = bad_row_at + 1;
 
 // A tile publishes how often it has a digit, then where those of the next tile go: after all with a lower digit and
 // after those of it and of all tiles before it.
@@ -39,13 +43,6 @@ struct key_digit {
       : shift(pass * digit_bits), mask(pass == most_passes - 1 ? num_digits / 2 - 1 : num_digits - 1) {}
   __device__ __forceinline__ unsigned of(word packed) const { return static_cast<unsigned>(packed >> shift) & mask; }
 };
-
-// Makes space and information zero.
-extern "C" __global__ void packed_clear(const packed_batch* batch_at, unsigned words) {
-  unsigned* const space = batch_at->space;
-  if (grid_thread_id() == 0) *batch_at->info = packed_info{};
-  for (long long i = grid_thread_id(); i < words; i += grid_threads()) space[i] = 0;
-}
 
 // Counts the digits of a key, of some passes more than there are: those are zero, and it is quicker than to ask.
 __device__ __forceinline__ void count_digits(unsigned* counts, word key, unsigned passes) {
@@ -78,25 +75,29 @@ __device__ __forceinline__ given_news count_given(const packed_input& input, pac
   return news;
 }
 
-// How often the batch has each digit of each pass; also checks what is given as pairs. Few and
-// large blocks, since each adds all of its counts to those of the batch.
+// How often the batch has each digit of each pass; also checks what is given as pairs, and makes zero what the first
+// pass needs so. Few and large blocks, since each adds all of its counts to those of the batch.
 extern "C" __global__ void __launch_bounds__(1024, 2)
     packed_digits(const packed_store* store_at, const packed_batch* batch_at, const void* tails, const void* heads,
                   const unsigned char* deletes, unsigned how, unsigned n, unsigned neighbor_bits, unsigned passes) {
   const packed_input input{tails, heads, deletes, nullptr, how};
-  unsigned* const space = batch_at->space;
-  packed_info* const info = batch_at->info;
+  unsigned *const space = batch_at->space, *const counted = batch_at->counted;
   const unsigned num_rows = static_cast<unsigned>(store_at->num_rows);
   __shared__ unsigned counts[most_passes * num_digits];
   for (unsigned i = threadIdx.x; i < passes * num_digits; i += blockDim.x) counts[i] = 0;
+  const unsigned tiles = (n + sort_tile - 1) / sort_tile;
+  for (long long i = grid_thread_id(); i < static_cast<long long>(tiles) * num_digits; i += grid_threads()) {
+    space[published_at + i] = 0;
+  }
+  if (grid_thread_id() < most_passes) space[grid_thread_id()] = 0;
   __syncthreads();
   const packed_form form{neighbor_bits};
   const given_news news = how & input_pairs ? count_given<true>(input, form, num_rows, n, passes, counts)
                                             : count_given<false>(input, form, num_rows, n, passes, counts);
-  news.tell(info);
+  news.tell(counted[bad_row_at], counted[self_loops_at]);
   __syncthreads();
   for (unsigned i = threadIdx.x; i < passes * num_digits; i += blockDim.x) {
-    if (counts[i] != 0) atomicAdd(space + i, counts[i]);
+    if (counts[i] != 0) atomicAdd(counted + i, counts[i]);
   }
 }
 
@@ -235,13 +236,24 @@ extern "C" __global__ void __launch_bounds__(sort_threads, 4)
   const key_digit in_pass(pass);
   const unsigned digit = threadIdx.x, warp = static_cast<unsigned>(warp_id()), tiles = gridDim.x;
   if (threadIdx.x == 0) {
-    drawn = atomicAdd(space + tickets_at + pass, 1u);
+    drawn = atomicAdd(space + pass, 1u);
     same_pass = pass;
   }
   for (unsigned i = 0; i < sort_warps; ++i) counts[i][digit] = 0;
   __syncthreads();
   const unsigned tile = drawn, valid = min(sort_tile, n - tile * sort_tile);
-  if (tile == 0) targets[digit] = space[pass * num_digits + digit];  // read in time, kept out of the way
+  if (tile == 0) {
+    unsigned* const counted = batch_at->counted;
+    targets[digit] = counted[pass * num_digits + digit];  // read in time, kept out of the way
+    counted[pass * num_digits + digit] = 0;
+    if (pass == 0 && threadIdx.x == 0) {
+      packed_info info{};
+      info.bad_row = counted[bad_row_at];
+      info.self_loops = counted[self_loops_at];
+      *batch_at->info = info;
+      counted[bad_row_at] = counted[self_loops_at] = 0;
+    }
+  }
   const unsigned staged_at = warp * sort_items * 32 + static_cast<unsigned>(lane_id());
   const unsigned first = tile * sort_tile + staged_at;
 

@@ -10,21 +10,24 @@ from math import isqrt
 from typing import TYPE_CHECKING
 
 from graphlode.cuda.compiler import KernelSource
-from graphlode.cuda.graph.packed_input import Given
 
 if TYPE_CHECKING:
+    from graphlode.cuda.graph.packed_input import Given
     from graphlode.cuda.graph.packed_state import State
 
 SOURCE = KernelSource(
     "graph/packed_sort",
-    ("packed_clear", "packed_digits", "packed_sort_pass", "packed_sort_tiles", "packed_merge_runs"),
+    ("packed_digits", "packed_sort_pass", "packed_sort_tiles", "packed_merge_runs"),
 )
 
 # As in packed_sort.cu.
-_DIGIT_BITS, _PUBLISHED_AT, _DIGITS = 8, 16 * 256, 256
+_DIGIT_BITS, _PUBLISHED_AT, _DIGITS, _MOST_PASSES = 8, 16 * 256, 256, 8
 SORT_THREADS, SORT_TILE, MERGE_TILE = 256, 4096, 1024
 
 MOST_UPDATES = (1 << 30) - 1  # what a tile can publish
+
+COUNTED_WORDS = _MOST_PASSES * _DIGITS + 2
+"""What sorting finds zero and leaves zero: counts of digits, and what is heard of a batch."""
 
 # Tiles that are merged at once: an update is looked up in ten of them at a time, and once more is quicker than another
 # launch.

@@ -59,8 +59,11 @@ constexpr unsigned char update_nothing = 0, update_insert = 1, update_delete = 2
 struct packed_info {
   unsigned bad_row;  // 1: an update names a row that is not there
   unsigned inserted, deleted, changed;
-  unsigned num_leaves;    // leaves with updates
-  unsigned num_suspects;  // pages that may have to be rebalanced
+  unsigned num_leaves;  // leaves with updates
+  union {
+    unsigned num_suspects;  // pages that may have to be rebalanced
+    unsigned num_tasks;     // of a merge, that have been counted
+  };
   unsigned num_narrow, num_wide, num_flagged;
   unsigned window_leaves;  // leaves of all windows together
   unsigned self_loops;     // updates that were dropped
@@ -96,6 +99,7 @@ struct packed_batch {
   unsigned* space;
   packed_info* info;
   packed_info* told;  // in memory that the host sees: the information, once all of it is known
+  unsigned* counted;  // by sorting (packed_sort.cu); zero between batches
 };
 constexpr unsigned effect_tile = 1024;
 
