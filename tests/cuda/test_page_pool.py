@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphlode.cuda import _driver
+from graphlode.cuda.emulation.device import EmulatedDevice
+from graphlode.cuda.graph.packed_pool import Pool
 
 SEGMENT = 4  # pages
 BYTES = 100  # of a segment
@@ -164,3 +166,23 @@ def test_ranges_that_make_no_sense_change_nothing(ranges: tuple[int, ...], why: 
     with pytest.raises(ValueError, match=why):
         _driver.replace_pages(pages(5, 6, 7, 8), pages(*ranges), pages(1), result, gone)
     assert not result.any() and not gone.any()
+
+
+@given(used=st.integers(100, 900), fresh=st.integers(100, 900), kept=st.floats(0.2, 1), begun=st.booleans())
+def test_what_is_foreseen_comes_to_the_same(used: int, fresh: int, kept: float, begun: bool) -> None:
+    """Reckoned ahead for all pages that may be kept, or not at all: the same pages have memory and are free."""
+    found = []
+    for foresees in (False, True):
+        pool = Pool(EmulatedDevice(), weighted=False)
+        old = pool.take(used)
+        new = pool.take_apart(fresh, fresh // 2)
+        if foresees:
+            pool.foresee(new)
+            if begun:  # and then it comes otherwise
+                pool.release(pool.take(3))
+        pool.keep_only(new[: int(kept * fresh)])
+        assert pool._counted.num_used == int(kept * fresh)
+        assert not set(old.tolist()) & set(np.flatnonzero(pool.references).tolist())
+        pool.tidy()  # else pages that may soon be needed again are those of other pieces
+        found.append((pool.references.tolist(), sorted(pool.free.tolist()), pool.backed.tolist(), pool.nbytes))
+    assert found[0] == found[1]

@@ -51,6 +51,7 @@ void bind_page_pool(nb::module_& m) {
   nb::class_<page_pool>(m, "PagePool",
                         "Which pages of a shard are taken, by how many versions, and where the memory of segments is.")
       .def(nb::init<std::int64_t>(), "segment_pages"_a)
+      .def("copy", &page_pool::copy)
       .def("add", &add, "addresses"_a, "segments"_a, "segment_bytes"_a)
       .def("segments_with", &page_pool::segments_with, "more"_a)
       .def("drop_unused", &page_pool::drop_unused)

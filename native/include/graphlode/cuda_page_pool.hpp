@@ -14,6 +14,9 @@ class page_pool {
   // A segment has so many pages, a power of two.
   explicit page_pool(std::int64_t segment_pages);
 
+  // The same, with room for all that does not fail here: for those who reckon ahead.
+  [[nodiscard]] page_pool copy() const;
+
   // Memory for segments more, in pieces that begin there and have so many segments each: all of their pages are free,
   // and the next ones to be taken, in the order of their numbers. The pieces are numbered on from `first_piece`; of the
   // table of segments, [begin, end) is new. Changes nothing if it fails.

@@ -15,6 +15,13 @@ page_pool::page_pool(std::int64_t segment_pages)
     throw std::invalid_argument("a segment has a power of two of pages");
 }
 
+page_pool page_pool::copy() const {
+  page_pool other(*this);
+  other.free_.reserve(references_.size());
+  other.taken_.reserve(addresses_.size());
+  return other;
+}
+
 std::int64_t page_pool::segments_with(std::int64_t more) const noexcept {
   const std::int64_t without = std::count(addresses_.begin(), addresses_.end(), std::uint64_t{0});
   return static_cast<std::int64_t>(addresses_.size()) + std::max<std::int64_t>(0, more - without);

@@ -92,7 +92,8 @@ class Shard:
         self._chosen: Path | None = None  # by an attempt, for the batch that follows
         self._ahead: tuple[int, int, Path] | None = None  # updates and entries of a batch to come, and its path
         self._observed: tuple[Path, int, int, float] | None = None  # what the model has not heard of yet
-        self.is_writing = False  # what an attempt has begun
+        self.is_writing = False  # what was done on a calling thread
+        self._is_observed = False  # what is being written
         self.most_quick: int = getattr(self.kernels, "MOST_QUICK", 0)  # pairs that may be attempted quickly
 
     @property
@@ -128,13 +129,11 @@ class Shard:
             return None
         found = self._attempt(
             *(near, state, keys, part.deletes, part.weights),
-            wait=not certainly,
             meanwhile=None if certainly else partial(self._look_ahead, updates, entries),
         )
         if type(found) is Change:
-            if certainly:
-                self.is_writing = True
-            else:
+            self.is_writing = True
+            if not certainly:
                 self._learn("in place", found, updates, entries)
             self._count(found)
         return found
@@ -164,6 +163,10 @@ class Shard:
         self.is_writing = False  # if the wait is interrupted, the next one makes good for it
         seconds = perf_counter() - begun
         self.seconds += seconds
+        if self._is_observed and self._observed is not None:
+            path, updates, entries, until_now = self._observed
+            self._observed = path, updates, entries, until_now + seconds
+            self._is_observed = False
         return seconds
 
     def apply_here(self, part: Part, begun: Any) -> Change | None:
@@ -176,7 +179,7 @@ class Shard:
             return None
         try:
             with device.current():
-                return self.apply(part, Control(), begun)
+                return self.apply(part, Control(), begun, wait=False)
         finally:
             turn.release()
 
@@ -239,8 +242,8 @@ class Shard:
         self._learn(prepared.path, change, prepared.updates, prepared.entries)
         return self._count(change)
 
-    def apply(self, part: Part, control: Control, begun: Any = None) -> Change:
-        """Both phases in one go; `begun` is what an attempt has left to do."""
+    def apply(self, part: Part, control: Control, begun: Any = None, *, wait: bool = True) -> Change:
+        """Both phases in one go; `begun` is what an attempt has left to do. Without `wait` it may still be written then."""
         entries, size = self.kernels.num_entries(self.state), part.keys.size
         path: Path = "in place"
         if begun is not None:
@@ -251,8 +254,10 @@ class Shard:
                 *(self.device, self.state, part.keys, part.deletes, part.weights),
                 path=path,
                 control=control,
+                wait=wait,
                 meanwhile=partial(self._look_ahead, size, entries),
             )
+            self.is_writing = not wait
         self._learn(path, change, size, entries)
         return self._count(change)
 
@@ -272,6 +277,7 @@ class Shard:
         if entries and not is_merged and not certainly_in_place(updates, entries):
             self._tell_model()
             self._observed = path, updates, entries, change.seconds
+            self._is_observed = self.is_writing
 
     def fork(self) -> HeldShard:
         return HeldShard(self.device, self.kernels, self.kernels.fork(self.device, self.state))

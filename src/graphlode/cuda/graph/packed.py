@@ -150,16 +150,18 @@ def apply(
     *,
     path: Path,
     control: Control,
+    wait: bool = True,
     meanwhile: Callable[[], None] | None = None,
 ) -> Change:
     """Plan a batch and write it, with one look at the device if all pages stay where they are. Fails as `prepare` does.
 
-    `meanwhile` is called when the device has all to do that it will have, if that is known before.
+    `meanwhile` is called when the device has all to do that it will have, if that is known before. Without `wait` it may
+    still be writing: `wait_until_written` must come before anybody reads.
     """
     begun = perf_counter()
     given, as_given = _take(device, state, batch, deletes, weights, path, control)
     if given.count and as_given == "merge":
-        change = _merge_at_once(device, state, given, begun, meanwhile)
+        change = _merge_at_once(device, state, given, begun, wait=wait, meanwhile=meanwhile)
         if change is not None:
             control.advance(given.count)
             return change
@@ -167,7 +169,7 @@ def apply(
     if not plan.written:
         return _finish(device, plan, control)
     control.advance(given.count)
-    return commit(device, plan, meanwhile)
+    return commit(device, plan, wait=wait, meanwhile=meanwhile)
 
 
 def attempt(
@@ -177,14 +179,12 @@ def attempt(
     deletes: Any,
     weights: Any,
     *,
-    wait: bool = True,
     meanwhile: Callable[[], None] | None = None,
 ) -> Any:
     """A batch in place, as far as that leaves the shard's pages where they are: the change, or a plan for `finish`.
 
     None if something must be tidied up first, or all pages would overflow. Runs on any thread while no other batch does.
-    Without `wait` the device may still be writing: `wait_until_written` must come before anybody reads. `meanwhile` is
-    called before, or never.
+    The device may still be writing: `wait_until_written` must come before anybody reads. `meanwhile` is called if it is.
     """
     count = batch.size
     if not count or not state.is_undisturbed or overflows(state, batch, deletes):
@@ -194,7 +194,7 @@ def attempt(
         with device.current():
             given, path = _take(device, state, batch, deletes, weights, "in place", Control())
             plan = _plan_in_place(device, state, given, path, begun, at_once=True)
-            return commit(device, plan, meanwhile) if plan.written else plan
+            return commit(device, plan, wait=False, meanwhile=meanwhile) if plan.written else plan
     buffers, staging = workspace.kept, workspace.staging(device)
     assert buffers is not None
     given = take(device, staging, batch, deletes, weights if state.pool.weighted else None)
@@ -207,11 +207,8 @@ def attempt(
     state.num_entries += change.inserted - change.deleted
     state.end_plan()
     open_quick_way(device, state, given)
-    if wait:
-        if meanwhile is not None:
-            meanwhile()
-        device.synchronize()
-        change = change._replace(seconds=perf_counter() - begun)
+    if meanwhile is not None:
+        meanwhile()
     return change
 
 
@@ -257,7 +254,7 @@ def _finish(device: KernelDevice, plan: Plan, control: Control) -> Change:
     """What is left to do of a plan in place whose pages do not stay as they are."""
     if _should_merge(plan):  # nothing is written of a plan that is to be written at once, if pages are flagged
         control.check()
-        change = _merge_at_once(device, plan.state, plan.given, perf_counter() - plan.seconds, None)
+        change = _merge_at_once(device, plan.state, plan.given, perf_counter() - plan.seconds)
         if change is not None:
             control.advance(plan.given.count)
             return change
@@ -341,7 +338,13 @@ def _plan_merge(device: KernelDevice, state: State, given: Given, begun: float) 
 
 
 def _merge_at_once(
-    device: KernelDevice, state: State, given: Given, begun: float, meanwhile: Callable[[], None] | None
+    device: KernelDevice,
+    state: State,
+    given: Given,
+    begun: float,
+    *,
+    wait: bool = True,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Change | None:
     """As `_plan_merge`, and committed: the host keeps its books while the device writes."""
     ready = _sorted(device, state, given)
@@ -349,6 +352,7 @@ def _merge_at_once(
         return None
     buffers, room = ready
     merge(device, state, buffers, given, room, at_once=True)
+    state.foresee()
     if meanwhile is not None:
         meanwhile()
     told = state.workspace.staging(device).told
@@ -364,7 +368,8 @@ def _merge_at_once(
         state.give_back_reserved(0)
     if bad_row:
         raise _no_such_row(state)
-    device.synchronize()
+    if wait:
+        device.synchronize()
     state.end_plan()
     seconds, self_loops = perf_counter() - begun, words[SELF_LOOPS]
     slots = PAGE_SLOTS * num_fresh
@@ -423,8 +428,10 @@ def _with_pages(device: KernelDevice, plan: Plan, control: Control) -> Plan:
 _OUT_OF_DATE = "the plan is out of date: the shard was prepared for another batch or written since"
 
 
-def commit(device: KernelDevice, plan: Plan, meanwhile: Callable[[], None] | None = None) -> Change:
-    """Write a plan. Cannot fail, unless the plan is out of date. `meanwhile` is called while the device writes."""
+def commit(
+    device: KernelDevice, plan: Plan, *, wait: bool = True, meanwhile: Callable[[], None] | None = None
+) -> Change:
+    """Write a plan. Cannot fail, unless the plan is out of date. `wait` and `meanwhile` as for `apply`."""
     begun = perf_counter()
     state, info, num_fresh = plan.state, plan.info, 0
     if plan.epoch != state.epoch:
@@ -443,7 +450,8 @@ def commit(device: KernelDevice, plan: Plan, meanwhile: Callable[[], None] | Non
         state.replace_all_pages(plan.room.directory, num_fresh)
     if meanwhile is not None:
         meanwhile()
-    device.synchronize()
+    if wait:
+        device.synchronize()
     state.num_entries += info["inserted"] - info["deleted"]
     state.end_plan()
     return Change(

@@ -7,7 +7,26 @@
 #include "grid.cuh"
 #include "packed_merge_page.cuh"
 
-// The tasks of all pages, in key order: the lanes of a warp find where the updates of 31 pages begin and end. In a row
+// The first value in [low, high) that is not below, or high: each half of a warp looks at sixteen places at a time.
+// Each look waits for memory, and is nearly all that the kernel does. Called by whole warps.
+template <class Below>
+__device__ __forceinline__ unsigned search_by_half_warps(const word* values, unsigned low, unsigned high, Below below) {
+  const unsigned lane = static_cast<unsigned>(lane_id()), upper = lane & 16u, in_half = lane & 15u;
+  while (__any_sync(full_mask, low < high)) {
+    const auto place_of = [low, length = static_cast<word>(high - low)](unsigned sixteenths) {
+      return low + static_cast<unsigned>(length * sixteenths / 16);
+    };
+    const unsigned place = place_of(in_half + 1);
+    const unsigned votes = __ballot_sync(full_mask, place < high && below(values[place])) >> upper & 0xffffu;
+    const unsigned below_it = static_cast<unsigned>(__popc(votes));  // the first places
+    const unsigned end = place_of(below_it + 1);
+    if (below_it != 0) low = place_of(below_it) + 1;
+    high = end;
+  }
+  return low;
+}
+
+// The tasks of all pages, in key order: the halves of a warp find where the updates of a page begin and end. In a row
 // of numbers where each page takes task_updates and each update one, every page begins a task at each multiple of
 // task_updates that falls to it: at least one, and nobody needs to know of the other pages' tasks. Also begins the new
 // version: its pages have these numbers, which lie in memory of the host.
@@ -16,30 +35,25 @@ extern "C" __global__ void packed_merge_tasks(const packed_store* store_at, cons
                                               const unsigned* numbers, packed_store* new_store_at, unsigned* new_pages,
                                               unsigned num_new_pages, word* new_separators, unsigned* new_positions) {
   const packed_store store = *store_at;
-  for (long long i = grid_thread_id(); i < num_new_pages; i += grid_threads()) new_pages[i] = numbers[i];
-  if (grid_thread_id() == 0) {
-    *new_store_at = with_directory(store, new_pages, new_separators, new_positions, num_new_pages);
-  }
+  const long long thread = grid_thread_id();
+  const unsigned number_of_page = thread < num_new_pages ? numbers[thread] : 0;  // comes later: the host is far away
   const packed_batch batch = *batch_at;
   const sorted_updates updates{batch.sorted, {neighbor_bits}};
-  constexpr unsigned at_a_time = 31;
-  const word lane = static_cast<word>(lane_id());
-  for (word first = static_cast<word>(grid_warp_id()) * at_a_time; first < store.num_pages;
-       first += static_cast<word>(grid_warps()) * at_a_time) {
-    const word position = first + lane;
-    unsigned begin = position == 0 ? 0 : n;
-    if (position > 0 && position < store.num_pages) {
-      const word lowest = store.page_separators[position];
-      const auto is_before = [&](word packed) { return (updates.form.unpack(packed) & ~delete_bit) < lowest; };
-      begin = search_by_quarters(updates.packed, 0, n, is_before);
-    }
-    const unsigned end = __shfl_down_sync(full_mask, begin, 1u);
-    if (lane == at_a_time || position >= store.num_pages) continue;
+  const unsigned lane = static_cast<unsigned>(lane_id());
+  for (word position = static_cast<word>(grid_warp_id()); position < store.num_pages;
+       position += static_cast<word>(grid_warps())) {
+    const word bound = position + lane / 16;
+    const bool is_inside = bound > 0 && bound < store.num_pages;
+    const word lowest = is_inside ? store.page_separators[bound] : 0;
+    const auto is_before = [&](word packed) { return (updates.form.unpack(packed) & ~delete_bit) < lowest; };
+    const unsigned found =
+        search_by_half_warps(updates.packed, bound >= store.num_pages ? n : 0, bound > 0 ? n : 0, is_before);
+    const unsigned begin = __shfl_sync(full_mask, found, 0), end = __shfl_sync(full_mask, found, 16);
     const word from = position * task_updates + begin, to = (position + 1) * task_updates + end;
     const word number = (from + task_updates - 1) / task_updates;
     const word parts = (to + task_updates - 1) / task_updates - number, own = end - begin;
     const word needed = max(1ull, (own + task_updates - 1) / task_updates);  // one fewer, most often
-    for (word part = 0; part < parts; ++part) {
+    for (word part = lane; part < parts; part += 32) {
       const unsigned bounds = (part > 0 ? bounded_below : 0) | (part + 1 < needed ? bounded_above : 0);
       const unsigned from_update = begin + static_cast<unsigned>(part * own / needed),
                      to_update = begin + static_cast<unsigned>((part + 1) * own / needed);
@@ -48,6 +62,9 @@ extern "C" __global__ void packed_merge_tasks(const packed_store* store_at, cons
       published[number + part] = 0;
     }
   }
+  if (thread < num_new_pages) new_pages[thread] = number_of_page;
+  for (long long i = thread + grid_threads(); i < num_new_pages; i += grid_threads()) new_pages[i] = numbers[i];
+  if (thread == 0) *new_store_at = with_directory(store, new_pages, new_separators, new_positions, num_new_pages);
 }
 
 // What an update does: nothing, or a new entry, with or without the old one gone.

@@ -23,7 +23,7 @@ from graphlode.types import AnyArray
 SOURCE = KernelSource("graph/packed_merge", ("packed_merge_tasks", "packed_merge", "packed_merge_finish"))
 
 # As in packed_merge.cu and packed_merge.cuh.
-_THREADS, _FINISH_THREADS, _TASK_UPDATES, _TASK_WORDS, _PAGES_PER_WARP = 256, 1024, 768, 2, 31
+_THREADS, _FINISH_THREADS, _TASK_UPDATES, _TASK_WORDS = 256, 1024, 768, 2
 
 
 @dataclass(slots=True)
@@ -137,7 +137,6 @@ def _run(
 ) -> None:
     sequence: LaunchSequence = state.merge_launches
     directory = room.directory
-    warps = -(-state.pages.size // _PAGES_PER_WARP)
     page_blocks = launch_shape(
         device, directory.pages.size, per_block=_FINISH_THREADS // WARP, blocks_per_multiprocessor=2
     )
@@ -147,7 +146,7 @@ def _run(
         *(room.tasks.tasks, room.tasks.published),
         *(given.how, given.count, given.neighbor_bits, directory.pages.size),
         *(state.num_entries, epoch, _THREADS, _FINISH_THREADS),
-        launch_shape(device, 32 * warps, threads=_THREADS)[0] if writes else 0,
+        launch_shape(device, WARP * state.pages.size, threads=_THREADS)[0] if writes else 0,
         room.num_tasks if writes else 0,
         1 + page_blocks[0] if finishes else 0,
     )

@@ -79,6 +79,7 @@ class Pool:
         self.generation = 0  # changes when an array moves
         self._counted = _driver.PagePool(SEGMENT_PAGES)
         self._memory: dict[int, tuple[Any, int]] = {}  # by the number of a piece: what keeps it, and its bytes
+        self._foreseen: tuple[_driver.PagePool, list[int], AnyArray] | None = None  # by `foresee`, of these pages
         self._held_is_stale = False
         self._versions = 0  # immutable ones, of which nobody has said that they are gone
         self._times_too_wide = 0
@@ -121,7 +122,7 @@ class Pool:
 
     def take(self, count: int) -> AnyArray:
         """Numbers of pages that nobody holds; they are yours until `release`. Raises DeviceMemoryError."""
-        counted = self._counted
+        counted, self._foreseen = self._counted, None
         if count > counted.num_free:
             segments = -(-max(count - counted.num_free, counted.num_used // 16) // SEGMENT_PAGES)
             self._grow((segments,))
@@ -145,11 +146,13 @@ class Pool:
 
     def hold(self, pages: AnyArray) -> None:
         """One more version holds these pages."""
+        self._foreseen = None
         self._counted.hold(pages)
         self._versions += 1
         self._held_is_stale = True
 
     def release(self, pages: AnyArray) -> None:
+        self._foreseen = None
         self._counted.release(pages)
 
     @property
@@ -172,9 +175,25 @@ class Pool:
         """Whether there is one version only."""
         return not self._versions
 
+    def foresee(self, pages: AnyArray) -> None:
+        """Reckon ahead what `keep_only` will do with the first ones of these pages. Nothing may be taken, held or released
+        in between."""
+        books = self._counted.copy()
+        self._foreseen = books, books.keep_only(pages, int(SEGMENT_PAGES + _SPARE * pages.size)), pages
+
     def keep_only(self, pages: AnyArray) -> None:
         """The only version has these pages from now on; as `release` of all others, and `trim`."""
-        for piece in self._counted.keep_only(pages, int(SEGMENT_PAGES + _SPARE * pages.size)):
+        foreseen, self._foreseen = self._foreseen, None
+        if foreseen is None:
+            unused = self._counted.keep_only(pages, int(SEGMENT_PAGES + _SPARE * pages.size))
+        else:
+            self._counted, unused, those = foreseen
+            counted = self._counted
+            if pages.size < those.size:
+                counted.release(those[pages.size :])
+                if self._has_much(counted.num_free, counted.num_used):
+                    unused += counted.drop_unused()
+        for piece in unused:
             del self._memory[piece]
         self._forget_tail()
 
@@ -209,6 +228,7 @@ class Pool:
 
     def _grow(self, pieces: Sequence[int]) -> None:
         """Pieces of memory of so many segments each, whose pages are taken next. All that may fail comes first."""
+        self._foreseen = None
         device, counted, segment_bytes = self._device, self._counted, SEGMENT_PAGES * self.page_bytes
         with device.current():
             memory = [device.allocate(size * segment_bytes) for size in pieces]

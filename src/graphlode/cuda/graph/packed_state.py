@@ -253,6 +253,11 @@ class State:
         self.pool.release(replaced)
         self.pool.trim()
 
+    def foresee(self) -> None:
+        """What can be done of `replace_all_pages` before it is known how many there will be."""
+        if self.pool.is_alone:
+            self.pool.foresee(self._reserved)
+
     def replace_all_pages(self, directory: Directory, count: int) -> None:
         """By so many of the pages that were reserved, which the directory has."""
         replaced, directory.pages = self.pages, directory.pages[:count]
