@@ -105,8 +105,8 @@ def test_a_bound_sequence_changes_what_it_is_told_to(bench: Bench) -> None:
         given = tuple(arguments(outs[0], device.asarray))
         grid, block, number, out = range(4)
         sequence = prepare_sequence(device, [Step(module, "arguments_all", given, {3: number, 10: out}, grid, block)])
-        told = np.array([4, 5], np.uint32)
-        bound = sequence.bind((1, 32, -3, outs[0]), (out,), told, 1)
+        told = np.array([4, 5], np.uint64) | np.uint64(5 << 32)
+        bound = sequence.bind((1, 32, -3, outs[0]), (out,), told)
         heard = bound.run((outs[1],), 5)
         with pytest.raises((InputError, ValueError)):
             bound.run((outs[1], 7), 5)

@@ -3,6 +3,8 @@
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace nb = nanobind;
 
@@ -23,6 +25,28 @@ class bytes_of {
 
  private:
   Py_buffer view_;
+};
+
+// Words by which kernels tell the host something, in memory that both see: each with a number in its upper half, by
+// which the host knows that it is there. So no word needs to wait for another one.
+class told_words {
+ public:
+  explicit told_words(nb::handle words) : bytes_(words, PyBUF_C_CONTIGUOUS) {}
+
+  std::span<const std::uint64_t> words() const {
+    return {static_cast<const std::uint64_t*>(bytes_.data()), bytes_.size() / sizeof(std::uint64_t)};
+  }
+  nb::list lower_halves() const {
+    const auto from = words();
+    nb::list found = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(from.size())));
+    for (std::size_t i = 0; i < from.size(); ++i)
+      PyList_SET_ITEM(found.ptr(), static_cast<Py_ssize_t>(i),
+                      PyLong_FromUnsignedLong(static_cast<std::uint32_t>(from[i])));
+    return found;
+  }
+
+ private:
+  bytes_of bytes_;
 };
 
 }  // namespace graphlode::bind

@@ -47,6 +47,15 @@ void wait_for_word(cuda::queue& in, nb::handle words, std::size_t place, std::ui
   in.wait_for_word(reinterpret_cast<const std::uint32_t*>(from.data()) + place, value);
 }
 
+nb::list hear(cuda::queue& in, nb::handle words, std::uint32_t value) {
+  const told_words told(words);
+  {
+    const nb::gil_scoped_release released;
+    in.wait_for_words(told.words(), value);
+  }
+  return told.lower_halves();
+}
+
 void translate_errors() {
   const nb::module_ errors = nb::module_::import_("graphlode.errors");
   static PyObject* const input = nb::object(errors.attr("InputError")).release().ptr();
@@ -95,7 +104,11 @@ NB_MODULE(_driver, m) {
       .def("synchronize", &cuda::queue::synchronize, released)
       .def("wait_for_word", &wait_for_word, nb::arg("words"), nb::arg("place"), nb::arg("value"),
            "Until a kernel has written the value there, among words of 32 bits in memory of the host that the GPU "
-           "sees.");
+           "sees.")
+      .def(
+          "hear", &hear, nb::arg("words"), nb::arg("value"),
+          "The lower halves of words of 64 bits in memory of the host that the GPU sees, when kernels have written the "
+          "value into all upper ones.");
   nb::class_<bound_kernel>(m, "Kernel", "A function of the driver, ready to be launched in a queue.")
       .def(nb::init<const std::shared_ptr<cuda::queue>&, std::uint64_t, const std::string&, const nb::type_object&>(),
            nb::arg("queue"), nb::arg("function"), nb::arg("entry"), nb::arg("array_type"))

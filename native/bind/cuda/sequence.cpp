@@ -90,15 +90,12 @@ std::uint64_t launch_sequence::word_of(const fixed_step& one, const change& to, 
 }
 
 bound_sequence::bound_sequence(std::shared_ptr<launch_sequence> of, nb::tuple values,
-                               const std::vector<std::size_t>& changing, const nb::object& told, std::size_t last_word)
+                               const std::vector<std::size_t>& changing, const nb::object& told)
     : sequence_(std::move(of)),
       kept_(std::move(values)),
       ready_(sequence_->ready(kept_)),
       num_changing_(changing.size()),
-      told_(told, PyBUF_C_CONTIGUOUS),
-      last_word_(last_word) {
-  if (told_.size() / sizeof(std::uint32_t) <= last_word)
-    throw input_error("there are fewer words than " + std::to_string(last_word + 1));
+      told_(told) {
   for (std::size_t number = 0; number < ready_.size(); ++number) {
     for (launch_sequence::change to : ready_[number].of->changing) {
       const auto found = std::ranges::find(changing, to.value);
@@ -119,16 +116,12 @@ nb::list bound_sequence::run(const nb::tuple& changed, std::uint32_t awaited,
     steps[number].words.words[to.position] =
         launch_sequence::word_of(*steps[number].of, to, value, sequence_->read(value));
   }
-  const auto* const words = static_cast<const std::uint32_t*>(told_.data());
   {
     const nb::gil_scoped_release released;
     sequence_->start(steps, after);
-    sequence_->queue_->wait_for_word(words + last_word_, awaited);
+    sequence_->queue_->wait_for_words(told_.words(), awaited);
   }
-  const auto count = static_cast<Py_ssize_t>(told_.size() / sizeof *words);
-  nb::list found = nb::steal<nb::list>(PyList_New(count));
-  for (Py_ssize_t i = 0; i < count; ++i) PyList_SET_ITEM(found.ptr(), i, PyLong_FromUnsignedLong(words[i]));
-  return found;
+  return told_.lower_halves();
 }
 
 void bind_sequences(nb::module_& m) {
@@ -142,16 +135,17 @@ void bind_sequences(nb::module_& m) {
       .def(
           "bind",
           [](std::shared_ptr<launch_sequence> self, nb::tuple values, const std::vector<std::size_t>& changing,
-             const nb::object& told, std::size_t last_word) {
-            return std::make_shared<bound_sequence>(std::move(self), std::move(values), changing, told, last_word);
+             const nb::object& told) {
+            return std::make_shared<bound_sequence>(std::move(self), std::move(values), changing, told);
           },
-          nb::arg("values"), nb::arg("changing"), nb::arg("told"), nb::arg("last_word"),
+          nb::arg("values"), nb::arg("changing"), nb::arg("told"),
           "The sequence with values of which only those with these numbers will change; its kernels tell the host what "
-          "they did in words of 32 bits, this one last.");
+          "they did, in words as `Queue.hear` hears them.");
   nb::class_<bound_sequence>(m, "BoundSequence", "A sequence of which most values are known.")
-      .def("run", &bound_sequence::run, nb::arg("changed"), nb::arg("awaited"), nb::arg("after") = nb::none(),
-           "Start all launches, as a sequence does, and return what they tell as soon as the last word is this number; "
-           "they may not be over.");
+      .def(
+          "run", &bound_sequence::run, nb::arg("changed"), nb::arg("awaited"), nb::arg("after") = nb::none(),
+          "Start all launches, as a sequence does, and return what they tell with this number as soon as they do; they "
+          "may not be over.");
 }
 
 }  // namespace graphlode::bind

@@ -70,14 +70,13 @@ class launch_sequence {
   std::size_t num_values_ = 0;
 };
 
-// A sequence of which all values are known but a few, and whose kernels tell the host what they did: words in memory
-// that both see. They write one of these last, and with it a number that the host waits for.
+// A sequence of which all values are known but a few, and whose kernels tell the host what they did.
 class bound_sequence {
  public:
   bound_sequence(std::shared_ptr<launch_sequence> of, nb::tuple values, const std::vector<std::size_t>& changing,
-                 const nb::object& told, std::size_t last_word);
+                 const nb::object& told);
 
-  // All words, as soon as they are told, which may be before the launches are over.
+  // What is told, as soon as it is, which may be before the launches are over.
   nb::list run(const nb::tuple& changed, std::uint32_t awaited, std::optional<std::uint64_t> after) const;
 
  private:
@@ -91,8 +90,7 @@ class bound_sequence {
   std::vector<launch_sequence::ready_step> ready_;
   std::vector<changed_word> changes_;
   std::size_t num_changing_;
-  bytes_of told_;
-  std::size_t last_word_;
+  told_words told_;
 };
 
 void bind_sequences(nb::module_& m);

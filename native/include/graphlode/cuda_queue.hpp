@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,8 @@ class queue {
   // Until a kernel of the stream has written the value there, in page-locked memory. Looks without pause: the answer is
   // there sooner than the stream has come to rest. If it takes long, waits for the stream; a fault if that was in vain.
   void wait_for_word(const std::uint32_t* word, std::uint32_t value);
+  // The same for words of which each has the value in its upper half: they may arrive in any order.
+  void wait_for_words(std::span<const std::uint64_t> words, std::uint32_t value);
   // Until another stream of the same GPU has done what was started in it.
   void wait_for(stream other);
 
@@ -81,6 +84,8 @@ class queue {
  private:
   struct ring;
   struct chunks;
+  template <class IsThere>
+  void look_for(IsThere is_there);
   std::byte* room_in_ring(std::size_t bytes);
   template <class Move>
   void in_chunks(std::size_t bytes, int threads, const Move& move);

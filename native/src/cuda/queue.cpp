@@ -172,8 +172,8 @@ void queue::fetch(void* to, address from, std::size_t bytes) {
 
 void queue::synchronize() { wait_for(stream_); }
 
-void queue::wait_for_word(const std::uint32_t* word, std::uint32_t value) {
-  const auto is_there = [&] { return __atomic_load_n(word, __ATOMIC_ACQUIRE) == value; };
+template <class IsThere>
+void queue::look_for(IsThere is_there) {
   const auto patience = std::chrono::steady_clock::now() + longest_look;
   do {
     for (int look = 0; look < looks_per_clock; ++look)
@@ -181,6 +181,17 @@ void queue::wait_for_word(const std::uint32_t* word, std::uint32_t value) {
   } while (std::chrono::steady_clock::now() < patience);
   synchronize();
   if (!is_there()) throw driver_fault("a kernel ended without the word that was waited for");
+}
+
+void queue::wait_for_word(const std::uint32_t* word, std::uint32_t value) {
+  look_for([&] { return __atomic_load_n(word, __ATOMIC_ACQUIRE) == value; });
+}
+
+void queue::wait_for_words(std::span<const std::uint64_t> words, std::uint32_t value) {
+  look_for([&, next = words.begin()]() mutable {
+    while (next != words.end() && __atomic_load_n(&*next, __ATOMIC_ACQUIRE) >> 32 == value) ++next;
+    return next == words.end();
+  });
 }
 
 void queue::wait_for(stream other) {

@@ -29,6 +29,11 @@ class Queue:
         Until a kernel has written the value there, among words of 32 bits in memory of the host that the GPU sees.
         """
 
+    def hear(self, words: object, value: int) -> list:
+        """
+        The lower halves of words of 64 bits in memory of the host that the GPU sees, when kernels have written the value into all upper ones.
+        """
+
 class Kernel:
     """A function of the driver, ready to be launched in a queue."""
 
@@ -53,9 +58,9 @@ class LaunchSequence:
     def run(self, values: tuple, after: int | None = ...) -> None:
         """Start all of them, after another stream has done what it has to do."""
 
-    def bind(self, values: tuple, changing: Sequence[int], told: object, last_word: int) -> BoundSequence:
+    def bind(self, values: tuple, changing: Sequence[int], told: object) -> BoundSequence:
         """
-        The sequence with values of which only those with these numbers will change; its kernels tell the host what they did in words of 32 bits, this one last.
+        The sequence with values of which only those with these numbers will change; its kernels tell the host what they did, in words as `Queue.hear` hears them.
         """
 
 class BoundSequence:
@@ -63,7 +68,7 @@ class BoundSequence:
 
     def run(self, changed: tuple, awaited: int, after: int | None = ...) -> list:
         """
-        Start all launches, as a sequence does, and return what they tell as soon as the last word is this number; they may not be over.
+        Start all launches, as a sequence does, and return what they tell with this number as soon as they do; they may not be over.
         """
 
 class PagePool:

@@ -163,6 +163,9 @@ class CudaDevice:
     def wait_for_word(self, words: AnyArray, place: int, value: int) -> None:
         self.queue.wait_for_word(words, place, value)
 
+    def hear(self, words: AnyArray, value: int) -> list[int]:
+        return self.queue.hear(words, value)
+
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
         with self._current:
             return self.xp.zeros(shape, dtype)

@@ -38,17 +38,17 @@ class LaunchSequence(Protocol):
         `after` is a stream, as the CUDA array interface names it, that is waited for before anything is started.
         """
 
-    def bind(self, values: tuple[Any, ...], changing: Sequence[int], told: AnyArray, last_word: int) -> BoundSequence:
+    def bind(self, values: tuple[Any, ...], changing: Sequence[int], told: AnyArray) -> BoundSequence:
         """The sequence with values of which only those with these numbers will change.
 
-        Its kernels tell the host what they did in `told`, words of 32 bits in memory that both see, `last_word` last.
+        Its kernels tell the host what they did in `told`: see `KernelDevice.hear`.
         """
 
 
 class BoundSequence(Protocol):
     def run(self, changed: tuple[Any, ...], awaited: int, after: int | None = None) -> list[int]:
-        """Start all launches with these values in the place of those that change; what the kernels tell, as soon as their
-        last word is `awaited`, which may be before they are over."""
+        """Start all launches with these values in the place of those that change; what the kernels tell with the number
+        `awaited`, as soon as they do, which may be before they are over."""
 
 
 class PlainSequence:
@@ -67,8 +67,8 @@ class PlainSequence:
                 changed = (values[number] for number in step.changing.values())
                 prepared.launch(grid, values[step.block], *changed, shared_bytes=step.shared_bytes)
 
-    def bind(self, values: tuple[Any, ...], changing: Sequence[int], told: AnyArray, last_word: int) -> BoundSequence:
-        return _PlainBound(self._device, self, values, changing, told, last_word)
+    def bind(self, values: tuple[Any, ...], changing: Sequence[int], told: AnyArray) -> BoundSequence:
+        return _PlainBound(self._device, self, values, changing, told)
 
 
 class _PlainBound:
@@ -79,20 +79,17 @@ class _PlainBound:
         values: tuple[Any, ...],
         changing: Sequence[int],
         told: AnyArray,
-        last_word: int,
     ) -> None:
         self._device, self._sequence = device, sequence
         self._values, self._changing = values, changing
-        self._told, self._last_word = told, last_word
+        self._told = told
 
     def run(self, changed: tuple[Any, ...], awaited: int, after: int | None = None) -> list[int]:
         values = list(self._values)
         for number, value in zip(self._changing, changed, strict=True):
             values[number] = value
         self._sequence.run(tuple(values), after)
-        self._device.wait_for_word(self._told, self._last_word, awaited)
-        told: list[int] = self._told.tolist()
-        return told
+        return self._device.hear(self._told, awaited)
 
 
 def wait_for_stream(device: KernelDevice, stream: int | None) -> None:

@@ -71,7 +71,16 @@ class EmulatedDevice:
     def wait_for_word(self, words: AnyArray, place: int, value: int) -> None:
         """As a GPU does it, which finds the word or waits in vain."""
         if words[place] != value:
-            raise KernelFaultError(f"{self.name}: a kernel ended without the word that was waited for")
+            raise self._without_word()
+
+    def hear(self, words: AnyArray, value: int) -> list[int]:
+        if (words >> np.uint64(32) != value).any():
+            raise self._without_word()
+        found: list[int] = (words & np.uint64(2**32 - 1)).tolist()
+        return found
+
+    def _without_word(self) -> KernelFaultError:
+        return KernelFaultError(f"{self.name}: a kernel ended without the word that was waited for")
 
     def current(self) -> AbstractContextManager[None]:
         """There is no stream."""

@@ -27,7 +27,8 @@ __device__ __forceinline__ void share(const Struct* from, Struct& to) {
 }
 
 // A batch of at most block_tile updates, unsorted, by one block of whole warps: sorted, located and planned. All that
-// is counted lies in shared memory until the end, as does what planning must know of an update.
+// is counted lies in shared memory until the end, as does what planning must know of an update. The host hears what the
+// plan came to, unless it is to climb.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     packed_plan_small(const packed_store* store_at, const packed_batch* batch_at, const void* tails, const void* heads,
                       const unsigned char* deletes, const double* weights, unsigned how, unsigned n, unsigned epoch,
@@ -51,12 +52,19 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   }
   packed_info* const info_at = batch_at->info;
   __syncthreads();
-  if (threadIdx.x == 0) batch.info = &info;  // sorting meets before anybody asks
+  __shared__ sort_room<block_tile> room;
   if (info.bad_row) {
-    if (threadIdx.x == 0) *info_at = info;
+    if (threadIdx.x == 0) {
+      *info_at = info;
+      tell_host(batch, info, epoch);
+    }
     return;
   }
-  sort_block(keys, places, size, packed_form{neighbor_bits}, store.num_rows);
+  if (threadIdx.x == 0) {  // sorting meets before anybody asks
+    batch.info = &info;
+    batch.suspects = reinterpret_cast<unsigned*>(room.words);  // which has no other use then
+  }
+  sort_block(keys, places, size, packed_form{neighbor_bits}, store.num_rows, room);
   tile_effect carried = 0;
 #pragma unroll 1
   for (unsigned first = 0; first < n; first += blockDim.x) {
@@ -94,12 +102,20 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     if (found.wanted) batch.tasks[place] = found.task;
   }
   __syncthreads();
-  const unsigned suspects = step < choose_windows_too ? 0 : info.num_suspects;
+  const unsigned suspects = info.num_suspects;
+  if (step < choose_windows_too) {
+    for (unsigned i = threadIdx.x; i < suspects; i += blockDim.x) batch_at->suspects[i] = batch.suspects[i];
+    if (threadIdx.x == 0) *info_at = info;
+    return;
+  }
   for (unsigned i = static_cast<unsigned>(warp_id()); i < suspects; i += blockDim.x / 32) {
     plan_page(store, batch, batch.suspects[i]);
   }
   __syncthreads();
-  if (threadIdx.x == 0) *info_at = info;
+  if (threadIdx.x == 0) {
+    *info_at = info;
+    tell_host(batch, info, epoch);
+  }
 }
 
 // Plans a tile of updates that are located: a block, a thread per update. Leaves that may have updates in other tiles,
@@ -246,14 +262,15 @@ extern "C" __global__ void packed_climb(const packed_store* store_at, const pack
 }
 
 // Writes the plan: wide windows a block each, narrow windows and leaves a warp each. Leaves inside of windows or of
-// flagged pages are left out. With `at_once`, the host hears what the plan came to before it is written, and nothing is
-// written if pages are flagged. Dynamic shared memory: a wide window, or a narrow one per warp.
+// flagged pages are left out. With `at_once`, the host hears what the plan came to before it is written, unless it has
+// heard of it (packed_plan_small), and nothing is written if pages are flagged. Dynamic shared memory: a wide window,
+// or a narrow one per warp.
 extern "C" __global__ void __launch_bounds__(256, 4)
     packed_write(const packed_store* store_at, const packed_batch* batch_at, unsigned n, unsigned epoch, int at_once) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
   const packed_info info = *batch.info;
-  if (at_once && grid_thread_id() == grid_threads() - 1) tell_host(batch, info, epoch);
+  if (at_once && n > block_tile && grid_thread_id() == grid_threads() - 1) tell_host(batch, info, epoch);
   if (info.bad_row || (at_once && info.num_flagged)) return;
   DYN_SHARED(unsigned char, memory);
   for (unsigned i = blockIdx.x; i < info.num_wide; i += gridDim.x) {

@@ -24,7 +24,6 @@ from graphlode.cuda.graph.packed_batch import (
     FLAGGED,
     INFO,
     SELF_LOOPS,
-    WHOSE,
     Buffers,
     change_of,
     named_info,
@@ -355,9 +354,8 @@ def _merge_at_once(
     state.foresee()
     if meanwhile is not None:
         meanwhile()
-    told = state.workspace.staging(device).told
-    device.wait_for_word(told, WHOSE, state.epoch)
-    bad_row, inserted, deleted, changed, *_ = words = told.tolist()
+    told = device.hear(state.workspace.staging(device).told, state.epoch)
+    bad_row, inserted, deleted, changed, *_ = told
     num_fresh = 0
     if inserted or deleted or changed:
         # Memory goes back while it is still read, but to those who come later in the same stream.
@@ -371,7 +369,7 @@ def _merge_at_once(
     if wait:
         device.synchronize()
     state.end_plan()
-    seconds, self_loops = perf_counter() - begun, words[SELF_LOOPS]
+    seconds, self_loops = perf_counter() - begun, told[SELF_LOOPS]
     slots = PAGE_SLOTS * num_fresh
     return Change(inserted, deleted, changed, "merge", slots, num_fresh, seconds, self_loops)
 

@@ -29,8 +29,6 @@ INFO = (
 )
 
 BAD_ROW, FLAGGED, SELF_LOOPS = (INFO.index(name) for name in ("bad_row", "num_flagged", "self_loops"))
-WHOSE = INFO.index("tickets")
-"""Where the host sees the information of a batch, its epoch is here, and is written last."""
 
 # Fields of packed_batch in packed_store.cuh, before the information: bytes per update.
 _FIELDS = {

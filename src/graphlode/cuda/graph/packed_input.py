@@ -67,7 +67,7 @@ class Staging:
     before that."""
 
     def __init__(self, device: KernelDevice) -> None:
-        widths = {"told": 4 * INFO_WORDS, "tails": 8 * MOST_SMALL, "heads": 8 * MOST_SMALL}
+        widths = {"told": 8 * INFO_WORDS, "tails": 8 * MOST_SMALL, "heads": 8 * MOST_SMALL}
         widths |= {"deletes": MOST_SMALL, "weights": 8 * MOST_SMALL}
         host, there = mapped(device, sum(widths.values()))
         self.device_number = None if device.xp is np else there.data.device_id
@@ -79,7 +79,7 @@ class Staging:
         self.told_at = address(self.on_device["told"])
         self._counted = device.zeros(COUNTED_WORDS, np.uint32)
         self.counted_at = address(self._counted)
-        self.told = own["told"].view(np.uint32)
+        self.told = own["told"].view(np.uint64)
         self._tails = {size: own["tails"].view(f"i{size}") for size in (4, 8)}
         self._heads = {size: own["heads"].view(f"i{size}") for size in (4, 8)}
         self._keys = own["tails"].view(np.uint64)

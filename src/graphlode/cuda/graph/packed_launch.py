@@ -16,7 +16,7 @@ import numpy as np
 
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph import packed_sort
-from graphlode.cuda.graph.packed_batch import EFFECT_TILE, WHOSE, Buffers, window_bytes
+from graphlode.cuda.graph.packed_batch import EFFECT_TILE, Buffers, window_bytes
 from graphlode.cuda.graph.packed_input import MOST_SMALL, Given
 from graphlode.cuda.graph.packed_sort import MERGE_TILE, SORT_THREADS, SORT_TILE, fans_for, passes_for
 from graphlode.cuda.graph.packed_state import State
@@ -135,7 +135,7 @@ class Launches:
             values[number] = self._anything  # what is bound is kept
         told = state.workspace.staging(self._device).told
         sequence = self._sequence(passes, WINDOWS, write=True)
-        return sequence.bind(tuple(values), (*changing, _V.EPOCH), told, WHOSE)
+        return sequence.bind(tuple(values), (*changing, _V.EPOCH), told)
 
     def _passes(self, state: State, given: Given, step: int) -> int:
         return _SMALL if given.count <= MOST_SMALL and step != SORTED else passes_for(state, given)

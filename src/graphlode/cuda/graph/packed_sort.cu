@@ -384,7 +384,8 @@ extern "C" __global__ void __launch_bounds__(merge_tile)
     }
   }
   const packed_form form{neighbor_bits};
-  sort_block<merge_tile>(keys, places, size, form, num_rows);
+  __shared__ sort_room<merge_tile> room;
+  sort_block(keys, places, size, form, num_rows, room);
   const run_buffers to(batch, merges);
   for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
     to.keys[first + i] = form.pack(keys[i]);

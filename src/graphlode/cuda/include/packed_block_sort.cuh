@@ -128,13 +128,19 @@ __device__ __forceinline__ Updates sort_runs(Updates from, Updates to, unsigned 
   return to;
 }
 
+// Shared memory that sorting up to Most keys needs beside them.
+template <unsigned Most>
+struct sort_room {
+  two_words words[Most / 2];
+  unsigned short places[Most];
+};
+
 // Sorts the `size` keys, a power of two up to Most, ascending, and sets their places. All threads take part.
-template <unsigned Most = block_tile>
+template <unsigned Most>
 __device__ __forceinline__ void sort_block(word* keys, unsigned short* places, unsigned size, packed_form form,
-                                           word num_rows) {
-  __shared__ two_words more_words[Most / 2];
-  __shared__ unsigned short more_places[Most];
-  word* const more_keys = &more_words->first;
+                                           word num_rows, sort_room<Most>& room) {
+  word* const more_keys = &room.words->first;
+  unsigned short* const more_places = room.places;
   if (form.bits(num_rows) + place_bits + 1 <= 64) {
     for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
       const word key = keys[i], packed = key == no_key ? no_key : form.pack(key & ~delete_bit);

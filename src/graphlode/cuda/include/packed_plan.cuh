@@ -178,6 +178,7 @@ __device__ __forceinline__ void plan_leaves(const packed_store& store, const pac
   const int summed = warp_inclusive_scan(more);
   const int up_to_last = __shfl_sync(full_mask, summed, last), up_to_first = __shfl_sync(full_mask, summed, first);
   const bool any_wanted = (__ballot_sync(full_mask, wanted) >> first & ((2u << (last - first)) - 1)) != 0;
+  const bool is_held = wanted && store.held[page];  // on its way with the total
   unsigned total = 0;
   if (static_cast<int>(lane) == first && any_wanted) {
     const auto added = static_cast<unsigned>(up_to_last - up_to_first + more);
@@ -193,7 +194,7 @@ __device__ __forceinline__ void plan_leaves(const packed_store& store, const pac
   const unsigned entries = static_cast<unsigned>(count);
   const bool low = store.num_pages > 1 && (entries < lower_slots(0) || total < lower_slots(page_level));
   const bool high = entries > leaf_slots || total > upper_slots(page_level);
-  if ((low || high || store.held[page]) && atomicExch(store.marks + page, epoch) != epoch) {
+  if ((low || high || is_held) && atomicExch(store.marks + page, epoch) != epoch) {
     batch.suspects[atomicAdd(&batch.info->num_suspects, 1u)] = page;
   }
 }
@@ -301,16 +302,19 @@ __device__ __forceinline__ void flag_page(const packed_store& store, const packe
 
 // Looks at a suspect: one warp.
 __device__ __forceinline__ void plan_page(const packed_store& store, const packed_batch& batch, unsigned page) {
-  const unsigned lane = static_cast<unsigned>(lane_id()), total = store.totals[page];
+  const unsigned lane = static_cast<unsigned>(lane_id()), first = page * page_leaves + 4 * lane;
   const bool only_page = store.num_pages == 1;
-  const unsigned first = page * page_leaves + 4 * lane;
-  if (page_is_outside(store, total) || store.held[page]) {
+  // All that is looked at, together.
+  const unsigned total = store.totals[page];
+  const bool is_held = store.held[page];
+  unsigned counts[4], levels[4];
+#pragma unroll
+  for (unsigned i = 0; i < 4; ++i) counts[i] = store.next_counts[first + i];
+  if (page_is_outside(store, total) || is_held) {
     for (unsigned i = 0; i < 4; ++i) store.levels[first + i] = page_level + 1;
     flag_page(store, batch, page);
     return;
   }
-  unsigned counts[4], levels[4];
-  for (unsigned i = 0; i < 4; ++i) counts[i] = store.next_counts[first + i];
   choose_windows(counts, only_page, levels);
   for (unsigned i = 0; i < 4; ++i) {
     const unsigned leaf = first + i, level = levels[i];

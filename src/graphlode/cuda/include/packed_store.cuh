@@ -67,7 +67,7 @@ struct packed_info {
   unsigned num_narrow, num_wide, num_flagged;
   unsigned window_leaves;  // leaves of all windows together
   unsigned self_loops;     // updates that were dropped
-  unsigned tickets;        // zero between launches; where the host sees it, the epoch of the batch
+  unsigned tickets;        // zero between launches
   unsigned any_crowded;    // 1: a leaf has so many updates that more than a warp must write them
   // what the groups of flagged pages come to: pages that are written and that are replaced; 1: some groups are joined
   unsigned num_fresh, num_replaced, any_joined;
@@ -98,17 +98,19 @@ struct packed_batch {
   unsigned* places;  // of updates that have weights: which they were
   unsigned* space;
   packed_info* info;
-  packed_info* told;  // in memory that the host sees: the information, once all of it is known
+  word* told;         // in memory that the host sees: the words of the information, once all of it is known
   unsigned* counted;  // by sorting (packed_sort.cu); zero between batches
 };
 constexpr unsigned effect_tile = 1024;
 
-// Tells the host what a batch did: it looks for the epoch, and then reads the rest.
-__device__ __forceinline__ void tell_host(const packed_batch& batch, packed_info info, unsigned epoch) {
-  info.tickets = 0;
-  *batch.told = info;
-  __threadfence_system();
-  *const_cast<volatile unsigned*>(&batch.told->tickets) = epoch;
+// Tells the host what a batch did: each word with the epoch above it, by which the host knows that it is there. They
+// may arrive in any order, so that none waits until another one has crossed the bus.
+__device__ __forceinline__ void tell_host(const packed_batch& batch, const packed_info& info, unsigned epoch) {
+  constexpr unsigned num_words = sizeof(packed_info) / sizeof(unsigned);
+  const unsigned* const words = reinterpret_cast<const unsigned*>(&info);
+  volatile word* const told = batch.told;
+#pragma unroll
+  for (unsigned i = 0; i < num_words; ++i) told[i] = static_cast<word>(epoch) << 32 | words[i];
 }
 
 // Of a flagged page the host learns its position and the totals of the pages of its group, as packed_groups.py forms
