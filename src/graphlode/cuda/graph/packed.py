@@ -292,7 +292,7 @@ def _plan_in_place(
 ) -> Plan:
     """In place or climbing; a merge comes here if there is no memory for it."""
     count, may_merge = given.count, path == "in place"
-    path = path if path == "climb" else "in place"
+    path = "in place" if path == "merge" and count else path
     at_once = at_once and path != "climb"  # which the host looks at level by level
     buffers = state.workspace.buffers(
         device,

@@ -98,7 +98,7 @@ class Launches:
         self._kernels, self._sort_kernels = state.load(SOURCE), state.load(packed_sort.SOURCE)
         self._sequences: dict[tuple[int, int, bool], LaunchSequence] = {}
         self._anything = device.empty(1, np.uint64)  # stands for arrays that a call gives
-        self._numbers: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._numbers: dict[tuple[int, int, int], tuple[int, ...]] = {}
         self._bound: dict[tuple[int, int, int, int], _Bound] = {}  # by what batches have in common
         written = [_V.STORE, _V.BATCH, _V.COUNT, _V.EPOCH]
         args = self._arguments(written)
@@ -111,7 +111,7 @@ class Launches:
         """Plan a batch as far as `step`."""
         passes = self._passes(state, given, step)
         sequence = self._sequence(passes, step, write=False)
-        sequence.run(self._values(state, buffers, given, is_small=passes == _SMALL), given.stream)
+        sequence.run(self._values(state, buffers, given, passes), given.stream)
 
     def run_at_once(self, state: State, buffers: Buffers, given: Given) -> list[int]:
         """Plan a batch, and write it if all pages stay where they are: the words of its information, which are known before
@@ -130,7 +130,7 @@ class Launches:
     def bind(self, state: State, buffers: Buffers, given: Given, changing: Sequence[int]) -> BoundSequence:
         """The launches of `run_at_once` for batches like this one: only these of the arrays and the epoch differ."""
         passes = self._passes(state, given, WINDOWS)
-        values = list(self._values(state, buffers, given, is_small=passes == _SMALL))
+        values = list(self._values(state, buffers, given, passes))
         for number in changing:
             values[number] = self._anything  # what is bound is kept
         told = state.workspace.staging(self._device).told
@@ -149,7 +149,7 @@ class Launches:
 
     def write(self, state: State, buffers: Buffers, given: Given) -> None:
         """Write what was planned and stays in its pages, whatever else there is."""
-        self._writing.run(self._values(state, buffers, given, is_small=True))
+        self._writing.run(self._values(state, buffers, given, _SMALL))
 
     def _plan_steps(self, passes: int, step: int) -> list[Step]:
         if passes == _SMALL:
@@ -177,10 +177,7 @@ class Launches:
         digits = (np.uint32(passes),)
         return [
             self._step("packed_digits", source, digits, _V.DIGIT_BLOCKS, _V.MANY_THREADS),
-            *(
-                self._step("packed_sort_pass", source, (np.uint32(number), *digits), _V.PASS_BLOCKS, _V.THREADS)
-                for number in range(passes)
-            ),
+            self._step("packed_sort_passes", source, digits, _V.PASS_BLOCKS, _V.THREADS),
         ]
 
     def _step(
@@ -199,16 +196,16 @@ class Launches:
         """What stands for values until a call gives them."""
         return tuple(self._anything if value <= _V.WEIGHTS else np.uint32(0) for value in values)
 
-    def _values(self, state: State, buffers: Buffers, given: Given, *, is_small: bool) -> tuple[Any, ...]:
+    def _values(self, state: State, buffers: Buffers, given: Given, passes: int) -> tuple[Any, ...]:
         """Those of a small batch, or of one that is only written, are fewer."""
         count = given.count
-        of = count, -1 if is_small else state.directory.pages.size
+        of = count, 0 if passes == _SMALL else state.directory.pages.size, passes
         numbers = self._numbers.get(of)
         if numbers is None:
             if len(self._numbers) == _MOST_REMEMBERED:
                 self._numbers.clear()
             small = self._small_numbers(count)
-            numbers = small if is_small else small + self._large_numbers(*of)
+            numbers = small if passes == _SMALL else small + self._large_numbers(*of)
             self._numbers[of] = numbers
         arrays = state.described(), buffers.described, given.tails, given.heads, given.deletes, given.weights
         return arrays + (given.how, count, state.epoch, given.neighbor_bits) + numbers
@@ -217,7 +214,7 @@ class Launches:
         threads = 128 if count <= 128 else min(1024, 1 << (count - 1).bit_length())
         return 1, threads, SORT_THREADS, write_blocks(self._device, count)
 
-    def _large_numbers(self, count: int, pages: int) -> tuple[int, ...]:
+    def _large_numbers(self, count: int, pages: int, passes: int) -> tuple[int, ...]:
         def blocks(items: int, per_block: int, most: int) -> int:
             shape = launch_shape(self._device, items, per_block=per_block, blocks_per_multiprocessor=most)
             return shape[0]
@@ -227,7 +224,7 @@ class Launches:
         return (
             EFFECT_TILE,
             blocks(count, EFFECT_TILE, 2),
-            -(-count // SORT_TILE),
+            passes * -(-count // SORT_TILE),
             -(-count // MERGE_TILE),
             *(MERGE_TILE, merges, first, max(0, merges - 1), merge_blocks if first > 1 else 0),
             *(MERGE_TILE * first, later, 0, merge_blocks if later > 1 else 0),

@@ -1,14 +1,15 @@
 // graph/packed_sort.cu - a batch of updates by key, equal keys in order of time.
 //
 // Batches of some hundred tiles: each tile is sorted by a block, then runs are merged, many at a time: every update
-// looks up how many of the other runs of its group come before it, which is its place. Two or three launches, where a
-// radix sort takes seven of next to nothing each.
+// looks up how many of the other runs of its group come before it, which is its place. That takes fewer steps one after
+// another than a radix sort, whose passes of next to nothing wait for each other.
 //
 // Larger ones: a radix sort over the bits that keys really have: row above neighbor without the zeros between them,
 // eight bits a pass, from the lowest. It is stable, so the delete bit rides along and the last update of a key stays
 // last. Tiles of a pass follow each other in one sweep: each publishes how often it has every digit, and looks back at
-// earlier tiles for how often those have. Tiles are numbered as their blocks begin, so nobody waits for one that has
-// not begun. After Adinets and Merrill, "Onesweep: a faster least significant digit radix sort for GPUs" (2022).
+// earlier tiles for how often those have. Tiles of all passes are numbered as their blocks begin, so nobody waits for
+// one that has not begun, neither within a pass nor for the pass before. After Adinets and Merrill, "Onesweep: a faster
+// least significant digit radix sort for GPUs" (2022).
 #include "block.cuh"
 #include "grid.cuh"
 #include "packed_block_sort.cuh"
@@ -21,12 +22,12 @@ constexpr unsigned sort_tile = sort_threads * sort_items;
 static_assert(sort_threads == num_digits, "a thread looks after a digit");
 static_assert(digit_bits == warp_digit_bits, "warps compare whole digits");
 
-// The space of a sort, in words: how many tiles of each pass have begun, then twice, by turns of the passes, what every
-// tile has published of every digit. Before that are as many words as a tile looks back at in one go, and no more is
-// known of them.
+// The space of a sort, in words: how many tiles have begun, how many of each pass are done, then twice, by turns of the
+// passes, what every tile has published of every digit. Before that are as many words as a tile looks back at in one
+// go, and no more is known of them.
 constexpr unsigned asked_at_once = 16;
-constexpr unsigned published_at = asked_at_once * num_digits;
-static_assert(published_at >= most_passes, "tickets come before");
+constexpr unsigned begun_at = 0, done_at = 1, published_at = asked_at_once * num_digits;
+static_assert(published_at >= done_at + most_passes, "what is counted comes before");
 
 // What is counted of a batch before anything is zero for it, so who reads a count makes it zero for the next batch: how
 // often the batch has each digit of each pass, and what was heard of its updates.
@@ -89,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(1024, 2)
   for (long long i = grid_thread_id(); i < static_cast<long long>(tiles) * num_digits; i += grid_threads()) {
     space[published_at + i] = 0;
   }
-  if (grid_thread_id() < most_passes) space[grid_thread_id()] = 0;
+  if (grid_thread_id() < done_at + most_passes) space[grid_thread_id()] = 0;
   __syncthreads();
   const packed_form form{neighbor_bits};
   const given_news news = how & input_pairs ? count_given<true>(input, form, num_rows, n, passes, counts)
@@ -218,30 +219,49 @@ __device__ __forceinline__ void move_places(const unsigned* from, unsigned* to, 
   }
 }
 
-// One pass of so many: a block per tile. The first reads the batch as it is given. If there are weights, updates take
-// along which they are. The last pass writes where the result is wanted, the one before it elsewhere, and so on.
+// Waits until all tiles of a pass are done, and all that they wrote is in sight: the whole block.
+__device__ __forceinline__ void wait_for_pass(const unsigned* done, unsigned pass, unsigned tiles) {
+  if (threadIdx.x == 0) {
+    while (*static_cast<const volatile unsigned*>(done + pass) != tiles) pause_thread(20);
+    __threadfence();
+  }
+  __syncthreads();
+}
+// One tile more is done.
+__device__ __forceinline__ void end_tile(unsigned* done, unsigned pass) {
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  __threadfence();
+  atomicAdd(done + pass, 1u);
+}
+
+// All passes, one after another: a block per tile and pass. The first reads the batch as it is given. If there are
+// weights, updates take along which they are. The last pass writes where the result is wanted, the one before it
+// elsewhere, and so on.
 extern "C" __global__ void __launch_bounds__(sort_threads, 4)
-    packed_sort_pass(const packed_store* store_at, const packed_batch* batch_at, const void* tails, const void* heads,
-                     const unsigned char* deletes, unsigned how, unsigned n, unsigned neighbor_bits, unsigned pass,
-                     unsigned passes) {
+    packed_sort_passes(const packed_store* store_at, const packed_batch* batch_at, const void* tails, const void* heads,
+                       const unsigned char* deletes, unsigned how, unsigned n, unsigned neighbor_bits,
+                       unsigned passes) {
   __shared__ word staged[sort_tile];
   __shared__ unsigned counts[sort_warps][num_digits];
   __shared__ unsigned totals[num_digits], targets[num_digits];
   __shared__ unsigned sums[2][sort_warps];
   __shared__ unsigned drawn, same_pass;
   const packed_input input{tails, heads, deletes, nullptr, how};
-  const bool to_result = ((passes - pass) & 1u) != 0;
-  const word* const keys_in = to_result ? batch_at->effects : batch_at->sorted;
   unsigned* const space = batch_at->space;
-  const key_digit in_pass(pass);
-  const unsigned digit = threadIdx.x, warp = static_cast<unsigned>(warp_id()), tiles = gridDim.x;
+  const unsigned digit = threadIdx.x, warp = static_cast<unsigned>(warp_id()), tiles = (n + sort_tile - 1) / sort_tile;
   if (threadIdx.x == 0) {
-    drawn = atomicAdd(space + pass, 1u);
-    same_pass = pass;
+    const unsigned ticket = atomicAdd(space + begun_at, 1u);
+    drawn = ticket;
+    same_pass = ticket / tiles;
   }
   for (unsigned i = 0; i < sort_warps; ++i) counts[i][digit] = 0;
   __syncthreads();
-  const unsigned tile = drawn, valid = min(sort_tile, n - tile * sort_tile);
+  const unsigned pass = drawn / tiles, tile = drawn % tiles, valid = min(sort_tile, n - tile * sort_tile);
+  const bool to_result = ((passes - pass) & 1u) != 0;
+  const word* const keys_in = to_result ? batch_at->effects : batch_at->sorted;
+  const key_digit in_pass(pass);
+  if (pass != 0) wait_for_pass(space + done_at, pass - 1, tiles);
   if (tile == 0) {
     unsigned* const counted = batch_at->counted;
     targets[digit] = counted[pass * num_digits + digit];  // read in time, kept out of the way
@@ -335,10 +355,12 @@ extern "C" __global__ void __launch_bounds__(sort_threads, 4)
 #pragma unroll 1
     for (unsigned i = threadIdx.x; i < valid; i += sort_threads) write_key(i);
   }
-  if (!input.has_weights()) return;
-  const unsigned* const places_in = to_result ? batch_at->leaves : batch_at->places;
-  unsigned* const places_out = to_result ? batch_at->places : batch_at->leaves;
-  move_places(pass == 0 ? nullptr : places_in, places_out, staged, targets, ranks, in_pass, first, n, valid);
+  if (input.has_weights()) {
+    const unsigned* const places_in = to_result ? batch_at->leaves : batch_at->places;
+    unsigned* const places_out = to_result ? batch_at->places : batch_at->leaves;
+    move_places(pass == 0 ? nullptr : places_in, places_out, staged, targets, ranks, in_pass, first, n, valid);
+  }
+  end_tile(space + done_at, pass);
 }
 
 constexpr unsigned merge_tile = 1024;

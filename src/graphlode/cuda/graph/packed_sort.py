@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SOURCE = KernelSource(
     "graph/packed_sort",
-    ("packed_digits", "packed_sort_pass", "packed_sort_tiles", "packed_merge_runs"),
+    ("packed_digits", "packed_sort_passes", "packed_sort_tiles", "packed_merge_runs"),
 )
 
 # As in packed_sort.cu.
