@@ -94,6 +94,7 @@ class Shard:
         self._observed: tuple[Path, int, int, float] | None = None  # what the model has not heard of yet
         self.is_writing = False  # what was done on a calling thread
         self._is_observed = False  # what is being written
+        self._begun = 0.0  # when the last attempt was
         self.most_quick: int = getattr(self.kernels, "MOST_QUICK", 0)  # pairs that may be attempted quickly
 
     @property
@@ -122,6 +123,7 @@ class Shard:
         near, state, keys = self._nearby, self.state, part.keys
         if near is None:
             return None
+        self._begun = perf_counter()
         updates, entries = keys.size, self.kernels.num_entries(state)
         certainly = self._strategy == "auto" and certainly_in_place(updates, entries)
         self._chosen = "in place" if certainly else self._known_path(part, entries)
@@ -161,13 +163,13 @@ class Shard:
         begun = perf_counter()
         self.kernels.wait_until_written(self._nearby)
         self.is_writing = False  # if the wait is interrupted, the next one makes good for it
-        seconds = perf_counter() - begun
-        self.seconds += seconds
+        now = perf_counter()
+        self.seconds += now - begun
         if self._is_observed and self._observed is not None:
-            path, updates, entries, until_now = self._observed
-            self._observed = path, updates, entries, until_now + seconds
+            # All of it: what the host does while the device writes is in no other sum.
+            self._observed = (*self._observed[:3], now - self._begun)
             self._is_observed = False
-        return seconds
+        return now - begun
 
     def apply_here(self, part: Part, begun: Any) -> Change | None:
         """As `apply`, on the calling thread in the place of the worker, if that has nothing to do; None otherwise."""
