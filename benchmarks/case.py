@@ -41,6 +41,7 @@ class Case:
     repeats: int = 5
     warmup: int = 1
     settle: int = 0  # untimed calls directly before each timed one
+    quiet: bool = False  # on the core that is quickest at the moment (quiet.py)
     needs: str | None = None
 
     @property

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,6 +22,7 @@ from benchmarks.case import FOLDER, Case, choose, load_cases
 from benchmarks.contest import OURS, Contest, Measured, WrongAnswerError, measure
 from benchmarks.inputs import Inputs, Skipped
 from benchmarks.operations import OPERATIONS
+from benchmarks.quiet import on_quiet_core
 from benchmarks.setting import Setting
 from graphlode.errors import UnsupportedError
 from graphlode.measure import Commit, PeakMemory, commit_of, environment
@@ -67,7 +69,8 @@ def _run(case: Case, setting: Setting, label: str, out: Path, repeats: int | Non
     try:
         setting.check(case)
         contest = OPERATIONS[case.operation](case, setting)
-        measured, peak = measure(contest, repeats or case.repeats, case.warmup, case.settle)
+        with on_quiet_core() if case.quiet else nullcontext():
+            measured, peak = measure(contest, repeats or case.repeats, case.warmup, case.settle)
     except Skipped as reason:
         setting.say(f"  skipped: {reason}")
         return True
@@ -112,6 +115,7 @@ def _record(
         "method": ours.method,
         "warmup": case.warmup,
         "settle": case.settle,
+        "quiet": case.quiet,
         "seconds": list(ours.samples.seconds),
         "bytes_peak": peak.core,
         "bytes_resident": peak.resident,

@@ -39,6 +39,7 @@ graph = "kronecker-10"
 what = "{what}"
 expected = {expected}
 repeats = 3
+quiet = true
 peers = ["scipy"]
 """
 
@@ -71,6 +72,25 @@ def test_a_peer_is_measured_in_the_same_run(written):
     peer = result["peers"]["scipy"]
     assert len(peer["seconds"]) == len(result["seconds"]) == 3
     assert peer["version"] and peer["method"] and peer["settings"]
+    assert result["quiet"]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system gives no choice of cores")
+def test_a_quiet_case_has_a_core_and_then_all_of_them_again():
+    told = """
+import os
+from benchmarks.quiet import on_quiet_core
+before = os.sched_getaffinity(0)
+try:
+    with on_quiet_core():
+        inside = os.sched_getaffinity(0)
+        raise RuntimeError
+except RuntimeError:
+    pass
+assert len(inside) == 1 and inside <= before and os.sched_getaffinity(0) == before
+"""
+    done = subprocess.run([sys.executable, "-c", told], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("what", ["kernel", "end_to_end"])
