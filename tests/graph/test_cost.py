@@ -217,6 +217,17 @@ def test_a_path_that_was_misjudged_is_found_by_trying() -> None:
     assert "rebuild" not in taken  # nothing so slow is worth a try
 
 
+@pytest.mark.parametrize("times", [1.5, 3.3])
+def test_a_path_that_no_batch_took_may_look_worse_and_is_tried(times: float) -> None:
+    """Calibration has shown only small shards, and merging as so many times as slow as it is."""
+    truth: dict[Path, float] = {"in place": 0.03, "merge": 0.025, "rebuild": 0.5}
+    model = CostModel()
+    shown = truth | {"merge": times * truth["in place"]}
+    model.calibrate(lambda size: ((p, u, e, shown[p]) for p, u, e, _ in trial(size)), budget=10.0)
+    taken = run_batches(model, truth, 60)
+    assert taken[0] == "in place" and taken[-20:].count("merge") >= 16
+
+
 def test_a_path_that_goes_on_losing_is_tried_less_and_less() -> None:
     taken = run_batches(misled(), {"in place": 0.03, "merge": 0.04, "rebuild": 0.5}, 600)
     others = [i for i, path in enumerate(taken) if path != "in place"]

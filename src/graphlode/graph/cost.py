@@ -40,6 +40,7 @@ _REBUILT_FROM = 8  # with fewer than one update for so many entries, sorting all
 _ALIKE = 2  # times as many updates and entries: what was seen there is true here
 _SHORTEST = 1e-9  # seconds
 _WORTH_A_TRY = 2.5  # times what the best path is expected to take
+_WORTH_A_FIRST_TRY = 4.0  # the same, if no batch like it took the path
 _WORTH_ANOTHER_TRY = 10.0  # the same, if all that took it may have had to wait for something
 _FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many the next time
 
@@ -199,13 +200,19 @@ class CostModel:
                 return
         self._tries[path], self._most_entries[path] = 0, max(self._most_entries[path], entries)
 
+    def _worth(self, path: Path, updates: int, entries: int) -> float:
+        """How many times as long as the best path one may take to be worth a try."""
+        seen = self._times_seen(path, updates, entries)
+        if seen >= _TRIES:
+            return _WORTH_A_TRY
+        return _WORTH_ANOTHER_TRY if seen else _WORTH_A_FIRST_TRY
+
     def _in_turn(self, best: Path, costs: dict[Path, float], updates: int, entries: int) -> Path:
         """A path that was often passed over though it is not much worse, or was seen too few times; else the best."""
         if self._passed_over[best]:  # it was passed over before: it may be again, and should not wait long then
             self._passed_over[best], self._waits[best] = 0, _FIRST_WAIT
         for path in costs:
-            few = 0 < self._times_seen(path, updates, entries) < _TRIES
-            if path != best and costs[path] < (_WORTH_ANOTHER_TRY if few else _WORTH_A_TRY) * costs[best]:
+            if path != best and costs[path] < self._worth(path, updates, entries) * costs[best]:
                 self._passed_over[path] += 1
                 if self._passed_over[path] > self._waits[path]:
                     self._passed_over[path] = 0

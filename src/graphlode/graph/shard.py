@@ -331,6 +331,7 @@ def _trial(device: Device, kernels: ModuleType, size: int, weighted: bool) -> Tr
     def batches() -> Iterator[tuple[Path, int, int, float]]:
         apply(size, "rebuild")
         for path, updates in trial_batches(size):
+            apply(updates, path)  # the first after another path waits for memory
             entries = kernels.num_entries(state)
             yield path, updates, entries, apply(updates, path)
 
