@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import gc
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 from packed_pair import Pair, assert_same, random_keys
 
 from graphlode.control import Control
-from graphlode.cuda.graph import packed, packed_read
+from graphlode.cuda.emulation.device import EmulatedDevice
+from graphlode.cuda.graph import packed, packed_read, packed_sort
 from graphlode.cuda.graph.packed_groups import FILLED, LEAST_ENTRIES, MOST_ENTRIES
 from graphlode.cuda.graph.packed_merge import pages_of_merge
 from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES
 from graphlode.cuda.graph.packed_state import State
+from graphlode.cuda.sequence import PlainSequence
 from graphlode.errors import DeviceMemoryError, InputError
 from graphlode.packed import Change, Path, keys_of
 from graphlode.reference.graph import packed as reference
@@ -242,3 +245,76 @@ def test_few_pages_that_overflow_stay_in_place(bench: Bench) -> None:
     changes = [pair.apply(keys_of(np.full(900, 7), rng.integers(1000, 2**31, 900))) for _ in range(6)]
     assert {change.path for change in changes} == {"in place"}
     assert pair.statistics["pages"] > pages
+
+
+def test_a_sort_that_stops_half_way_leaves_nothing_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No memory for the launch that sorts, after the one that counts: the batch is done otherwise."""
+    monkeypatch.setattr(packed_sort, "MOST_TILES", 0)
+    bench = Bench(EmulatedDevice())
+    rng, pair = np.random.default_rng(8), Pair(bench, 400)
+    pair.apply(random_keys(rng, 30_000, 400), path="merge")
+    run, failures = PlainSequence.run, []
+
+    def fails_once(sequence: PlainSequence, values: tuple[Any, ...], after: int | None = None) -> None:
+        steps = sequence._steps
+        if not failures and [step.entry for step, _ in steps] == ["packed_digits", "packed_sort_passes"]:
+            failures.append(steps)
+            sequence._steps = steps[:1]
+            try:
+                run(sequence, values, after)
+            finally:
+                sequence._steps = steps
+            raise DeviceMemoryError("no memory for a launch")
+        run(sequence, values, after)
+
+    monkeypatch.setattr(PlainSequence, "run", fails_once)
+    assert pair.apply(random_keys(rng, 4000, 400), path="merge", taken="in place").path == "in place"
+    assert failures
+    pair.apply(random_keys(rng, 5000, 400), path="merge")
+
+
+@pytest.mark.parametrize("path", ["merge", "in place"])
+def test_what_is_done_while_the_device_works_may_fail(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The books are kept before anybody else has a say, and what was to be reckoned ahead is reckoned then."""
+    rng, device = np.random.default_rng(9), EmulatedDevice()
+    state = packed.create(device, num_rows=400, weighted=False)
+    apply = partial(packed.apply, device, state, deletes=None, weights=None, control=Control())
+    apply(batch=random_keys(rng, 30_000, 400), path="rebuild")
+
+    def no_memory(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(State, "foresee", no_memory)
+    before = state.num_entries
+    change = apply(batch=random_keys(rng, 500, 400), path=path)
+    assert change.path == path and state.num_entries == before + change.inserted
+    packed.check(device, state)
+    if path == "in place":
+        with pytest.raises(MemoryError):
+            apply(batch=random_keys(rng, 500, 400), path=path, meanwhile=no_memory)
+        packed.check(device, state)
+
+
+def test_a_merge_after_a_plan_in_place_hears_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both have the same epoch."""
+    rng, device = np.random.default_rng(10), EmulatedDevice()
+    state = packed.create(device, num_rows=400, weighted=False)
+    apply = partial(packed.apply, device, state, deletes=None, weights=None, control=Control())
+    apply(batch=random_keys(rng, 30_000, 400), path="rebuild")
+    monkeypatch.setattr(packed, "are_very_many", lambda *_: True)
+    heard: list[list[int]] = []
+    hear = EmulatedDevice.hear
+    at_merge: list[bool] = []
+    merge = packed.merge
+
+    def launched(*given: Any, **how: Any) -> None:
+        at_merge.append(bool(state.workspace.staging(device).told.any()))
+        merge(*given, **how)
+
+    monkeypatch.setattr(packed, "merge", launched)
+    monkeypatch.setattr(EmulatedDevice, "hear", lambda *given: heard.append(hear(*given)) or heard[-1])
+    keys = keys_of(np.full(3000, 7), rng.permutation(2**20)[:3000])  # of one row, so that pages overflow
+    change = apply(batch=keys, path="in place")
+    assert change.path == "merge" and change.inserted == 3000
+    assert at_merge == [False] and len(heard) == 2
+    packed.check(device, state)

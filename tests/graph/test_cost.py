@@ -417,3 +417,34 @@ def test_keys_are_split_as_the_table_says() -> None:
         expected = owners[slot_of(rows_of(keys))]
         for owner, places in enumerate(by_owner(keys, owners, number, threads=3)):
             assert np.array_equal(places, np.flatnonzero(expected == owner))
+
+
+def test_choices_that_are_not_followed_use_up_no_tries() -> None:
+    """Who looks ahead asks for a batch that may not come."""
+    model, seconds, taken = misled(), {"in place": 0.03, "merge": 0.02, "rebuild": 0.5}, []
+    for _ in range(60):
+        model.choose(10**5, 10**6)
+        path = model.choose(10**5, 10**6)
+        model.observe(path, 10**5, 10**6, seconds[path])
+        taken.append(path)
+    assert taken[0] == "in place" and taken[-20:].count("merge") >= 16
+
+
+def test_paths_that_take_turns_are_learned_all_the_same(model: CostModel) -> None:
+    """As where two stores of one device have a path of their own each."""
+    before = model.predict("in place", 10**5, 10**6)
+    assert before is not None
+    for _ in range(100):
+        model.observe("merge", 10**5, 10**6, 0.01)
+        model.observe("in place", 10**5, 10**6, 10 * before)
+    after = model.predict("in place", 10**5, 10**6)
+    assert after is not None and after == pytest.approx(10 * before, rel=0.2)
+
+
+def test_a_batch_that_cannot_stay_in_place_does_not_make_another_path_the_usual_one(model: CostModel) -> None:
+    seconds: dict[Path, float] = {"in place": 0.02, "merge": 0.03, "rebuild": 0.5}
+    assert run_batches(model, seconds, 200).count("in place") > 150
+    for _ in range(20):
+        assert model.choose(10**5, 10**6, in_place=False) == "merge"
+        model.observe("merge", 10**5, 10**6, seconds["merge"])
+    assert run_batches(model, seconds, 40).count("in place") >= 32

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from time import sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,11 +12,16 @@ import numpy as np
 import pytest
 
 import graphlode as gl
+from graphlode.control import Control
+from graphlode.cuda.emulation.device import EmulatedDevice
 from graphlode.errors import DeviceMemoryError, InputError, StateError
+from graphlode.execute.device import kernel_module
+from graphlode.execute.devices import resolve
 from graphlode.execute.shares import NUM_SLOTS
 from graphlode.graph import balance
-from graphlode.graph.cost import CostModel
-from graphlode.packed import Path
+from graphlode.graph.cost import CHOICES, CostModel
+from graphlode.graph.shard import KERNEL, _trial
+from graphlode.packed import Change, Path
 from stores import even, mixes, several
 
 
@@ -186,6 +192,53 @@ def test_the_path_of_a_batch_is_chosen_while_one_like_it_is_written(monkeypatch:
         other = store.delete(*second[:, :4000]).paths["cuda-emulated"]  # is not what was expected
         assert other == "in place" and asked == 4 * [9000] + 2 * [4000]
         store.check()
+
+
+@pytest.mark.parametrize("size", [16_384, 131_072])
+def test_calibration_times_what_it_says(size: int) -> None:
+    """Batches that are to stay in place do, and hardly any page is written anew for them."""
+    device = resolve("cuda-emulated")[0]
+    kernels = kernel_module(device, KERNEL)
+    changes: list[tuple[Path, Change]] = []
+
+    def apply(*given: Any, path: Path, control: Control) -> Change:
+        changes.append((path, kernels.apply(*given, path=path, control=control)))
+        return changes[-1][1]
+
+    watched: Any = SimpleNamespace(create=kernels.create, num_entries=kernels.num_entries, apply=apply)
+    work = device.submit(lambda: list(_trial(device, watched, size, weighted=False)))
+    assert [path for path, *_ in work.result()] == 3 * list(CHOICES)
+    in_place = [change for path, change in changes if path == "in place"]
+    assert len(in_place) == 6 and all(change.path == "in place" for change in in_place)
+    assert max(change.slots_written for change in in_place) < size
+
+
+def test_a_batch_on_the_calling_thread_is_waited_for_at_its_end_and_observed_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As on a GPU, which writes while the host goes on."""
+    monkeypatch.setattr(EmulatedDevice, "worker_turn", lambda device: device._worker.turn, raising=False)
+    observed: list[tuple[str, float]] = []
+    monkeypatch.setattr(CostModel, "choose", lambda *_, in_place=True: "merge" if observed else "in place")
+    monkeypatch.setattr(CostModel, "observe", lambda _, path, *rest: observed.append((path, rest[-1])))
+    rng = np.random.default_rng(4)
+    with gl.DynamicGraph(directed=True, num_vertices=1000, devices="cuda-emulated") as store:
+        shard = next(iter(store._shards))
+        store.insert(*rng.integers(0, 1000, (2, 100_000)))
+        shard._nearby, waits = shard.device, []
+        store._shards._share(store._shards.table)
+
+        def wait(device: Any) -> None:
+            waits.append(shard.is_writing)
+            sleep(0.05)
+
+        monkeypatch.setattr(shard.kernels, "wait_until_written", wait)
+        observed.clear()
+        paths = [store.delete(*rng.integers(0, 1000, (2, 5000))).paths["cuda-emulated"] for _ in range(3)]
+        store.check()
+    assert paths == ["in place", "in place", "merge"] and waits == 3 * [True]
+    assert [path for path, _ in observed] == ["in place", "in place"]  # the last one is told with the next
+    assert all(0.05 <= seconds < 5 for _, seconds in observed)
 
 
 def test_a_store_of_many_rows_grows_on_every_shard(mix: list[str]) -> None:

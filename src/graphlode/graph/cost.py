@@ -4,7 +4,7 @@
 
 Entries rewritten are all of them for "merge" and "rebuild", and for "in place" those of the leaves that so many updates
 are expected to meet. The three numbers are found on the device itself: a few timed batches on a scratch shard when it is
-first used, and every real batch after that, older ones counting less and less. Errors count relative to the time, so
+first used, and every real batch after that but the first ones after another path, older ones counting less and less. Errors count relative to the time, so
 that small batches matter as much as large ones.
 
 A path that is never taken would never be learned, however wrong its numbers are. So one that is expected to take little
@@ -60,8 +60,8 @@ def rule_of_thumb(updates: int, entries: int) -> Path:
     return "merge" if updates * LEAF_SLOTS >= entries else "in place"
 
 
-class _Kind(NamedTuple):
-    """Batches alike, by one of them."""
+class Kind(NamedTuple):
+    """Batches alike, by one of them: what is true of it is true of them, as far as paths are concerned."""
 
     updates: int
     entries: int
@@ -81,14 +81,11 @@ class CostModel:
         self._most_entries = dict.fromkeys(CHOICES, 0)  # that a path was seen with
         self._tries = dict.fromkeys(CHOICES, 0)  # of far more
         self._usual: Path = "in place"  # what was chosen last, tries aside
-        self._compared: dict[Path, tuple[_Kind, float]] = {}  # other paths: how many times as long as the usual one
-        self._seen = dict.fromkeys(CHOICES, (_Kind(0, 0), 0))  # what took a path last, and how many like it did
-        self._last: tuple[Path, _Kind, int] = (
-            "in place",
-            _Kind(0, 0),
-            0,
-        )  # that was observed, and so many of it in a row
-        self._trying: tuple[Path, _Kind, int] | None = None  # what is tried with which batches, so many times more
+        self._compared: dict[Path, tuple[Kind, float]] = {}  # other paths: how many times as long as the usual one
+        self._seen = dict.fromkeys(CHOICES, (Kind(0, 0), 0))  # what took a path last, and how many like it did
+        self._last: tuple[Path, Kind, int] = "in place", Kind(0, 0), 0  # observed, and so many of it in a row
+        self._untold = 0  # in a row
+        self._trying: tuple[Path, Kind, int] | None = None  # what is tried with which batches, so many times more
         self._lock = Lock()
         self._knows_all = False  # paths
         self.calibrated = False
@@ -99,9 +96,10 @@ class CostModel:
             if known == path:
                 with self._lock:
                     self._note_size(known, entries)
-                    kind = _Kind(updates, entries)
+                    kind = Kind(updates, entries)
                     self._seen[known] = kind, self._times_seen(known, updates, entries) + 1
-                    if self._is_first(known, kind):
+                    self._note_try(known, kind)
+                    if not self._note_row(known, kind):
                         return
                     fit.observe(_features(known, updates, entries), seconds)
                     if known != self._usual:
@@ -140,11 +138,10 @@ class CostModel:
             }
             self._correct(costs, updates, entries)
             best = min(costs, key=costs.__getitem__)
+            if self._usual not in costs:  # for once
+                return best
             if best != self._usual:
-                # What was found holds until it is found otherwise: what the new usual path takes is hardly known yet.
-                kind, least = _Kind(updates, entries), max(costs[best], _SHORTEST)
-                self._compared = {path: (kind, cost / least) for path, cost in costs.items() if path != best}
-                self._usual = best
+                self._change_usual(best, Kind(updates, entries))
             return self._in_turn(best, costs, updates, entries)
 
     def _times_seen(self, path: Path, updates: int, entries: int) -> int:
@@ -152,7 +149,7 @@ class CostModel:
         kind, times = self._seen[path]
         return times if kind.has(updates, entries) else 0
 
-    def _compare(self, path: Path, kind: _Kind, seconds: float) -> None:
+    def _compare(self, path: Path, kind: Kind, seconds: float) -> None:
         """With what the usual path takes, if that is known. Of a few tries the best one counts: any may be interrupted."""
         before = self._compared.pop(path, None)
         if not self._times_seen(self._usual, *kind):
@@ -163,24 +160,38 @@ class CostModel:
             times = min(times, before[1])
         self._compared[path] = kind, times
 
-    def _is_first(self, path: Path, kind: _Kind) -> bool:
-        """Whether a batch is one of the first like it after others like it took another path."""
+    def _change_usual(self, best: Path, kind: Kind) -> None:
+        """What a try has shown holds the other way round: what the new usual path takes is hardly known yet."""
+        tried = self._compared.get(best)
+        self._compared.clear()
+        if tried is not None and tried[0].has(*kind):
+            self._compared[self._usual] = kind, 1 / max(tried[1], _SHORTEST)
+        self._usual = best
+
+    def _note_row(self, path: Path, kind: Kind) -> bool:
+        """Whether a batch tells what its path takes. One of the first like it after others like it took another path does
+        not, unless none does, where paths take turns."""
         last, its, in_row = self._last
         if not its.has(*kind):
             in_row = _UNTOLD  # who knows; if kinds take turns, there is nothing better
         elif last != path:
             in_row = 0
         self._last = path, kind, in_row + 1
-        return self.calibrated and in_row < _UNTOLD
+        is_first = self.calibrated and in_row < _UNTOLD
+        self._untold = self._untold + 1 if is_first else 0
+        return not is_first or self._untold > _TRIES
+
+    def _note_try(self, path: Path, kind: Kind) -> None:
+        """One of the tries was made, if it is one. Not when it is chosen, since not all that is chosen is done."""
+        if self._trying is not None and self._trying[0] == path and self._trying[1].has(*kind):
+            left = self._trying[2] - 1
+            self._trying = (path, self._trying[1], left) if left else None
 
     def _try_again(self, updates: int, entries: int, *, in_place: bool) -> Path | None:
         """What is being tried, if the batch is like those that it is tried with."""
         assert self._trying is not None
-        path, kind, times = self._trying
-        if not kind.has(updates, entries) or (path == "in place" and not in_place):
-            return None
-        self._trying = (path, kind, times - 1) if times > 1 else None
-        return path
+        path, kind, _ = self._trying
+        return path if kind.has(updates, entries) and (path != "in place" or in_place) else None
 
     def _correct(self, costs: dict[Path, float], updates: int, entries: int) -> None:
         """What was compared with the usual path takes so many times as long as that does now."""
@@ -217,7 +228,7 @@ class CostModel:
                 if self._passed_over[path] > self._waits[path]:
                     self._passed_over[path] = 0
                     self._waits[path] = min(2 * self._waits[path], _LONGEST_WAIT)
-                    self._trying = path, _Kind(updates, entries), _TRIES - 1
+                    self._trying = path, Kind(updates, entries), _TRIES
                     return path
         return best
 
@@ -254,9 +265,9 @@ _SIZES = (256, 2048, 16_384, 131_072, 1_048_576, 4_194_304)
 
 
 def trial_batches(size: int) -> list[tuple[Path, int]]:
-    """The batches that a scratch shard of `size` entries is given: of one update, which tells what the entries cost alone,
-    and of more, though not so many that all pages of the shard, which are filled alike, overflow at once."""
-    return [(path, updates) for updates in (1, size // 256, size // 32) for path in CHOICES]
+    """The batches that a scratch shard of `size` entries is given, each twice: of one update, which tells what the entries
+    cost alone, and of more, though not so many that all pages of the shard, which are filled alike, overflow at once."""
+    return [(path, updates) for updates in (1, size // 256, size // 64) for path in CHOICES]
 
 
 def _features(path: Path, updates: int, entries: int) -> tuple[float, ...]:

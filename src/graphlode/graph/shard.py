@@ -21,7 +21,7 @@ import numpy as np
 
 from graphlode.control import Control
 from graphlode.execute.device import Device, kernel_module
-from graphlode.graph.cost import CostModel, Trial, trial_batches
+from graphlode.graph.cost import CostModel, Kind, Trial, trial_batches
 from graphlode.packed import Change, Pairs, Path, certainly_in_place, keys_of
 from graphlode.types import AnyArray, BoolArray, FloatArray
 
@@ -31,7 +31,6 @@ Strategy = Literal["auto", "in place", "merge", "rebuild", "climb"]
 
 _SMALL = 2048  # updates that are applied where they are
 _LARGE = 1 << 16  # updates beside which the time of calibrating is not noticed
-_ALIKE = 1 / 8  # of updates and entries may be more or less than when a path was chosen ahead
 _MOST_HERE = 1 << 24  # updates that are not handed to the worker if it has nothing to do: they take a few milliseconds
 
 # The costs of each device, of arrays without and with weights, shared by all stores that use it.
@@ -90,7 +89,7 @@ class Shard:
         self.attempts = self._attempt is not None
         self._nearby: Any = device.nearby()
         self._chosen: Path | None = None  # by an attempt, for the batch that follows
-        self._ahead: tuple[int, int, Path] | None = None  # updates and entries of a batch to come, and its path
+        self._ahead: tuple[Kind, Path] | None = None  # of a batch to come
         self._observed: tuple[Path, int, int, float] | None = None  # what the model has not heard of yet
         self.is_writing = False  # what was done on a calling thread
         self._is_observed = False  # what is being written
@@ -123,7 +122,7 @@ class Shard:
         near, state, keys = self._nearby, self.state, part.keys
         if near is None:
             return None
-        self._begun = perf_counter()
+        self._begun, self._is_observed = perf_counter(), False
         updates, entries = keys.size, self.kernels.num_entries(state)
         certainly = self._strategy == "auto" and certainly_in_place(updates, entries)
         self._chosen = "in place" if certainly else self._known_path(part, entries)
@@ -148,6 +147,7 @@ class Shard:
 
     def attempt_quickly(self, rows: Any, neighbors: Any, size: int, gone: Any, stream: int | None) -> Any:
         """So many pairs on the device by the kernels' short way: the change, something for `apply`, or None."""
+        self._is_observed = False
         found = self.kernels.attempt_quickly(self.state, rows, neighbors, size, gone, stream)
         if type(found) is Change:
             self.is_writing = True
@@ -200,9 +200,8 @@ class Shard:
         in_place = overflows is None or not overflows(self.state, part.keys, part.deletes)
         ahead, self._ahead = self._ahead, None
         if ahead is not None:
-            its_updates, its_entries, path = ahead
-            alike = abs(its_updates - updates) <= _ALIKE * updates and abs(its_entries - entries) <= _ALIKE * entries
-            if alike and (in_place or path != "in place"):
+            kind, path = ahead
+            if kind.has(updates, entries) and (in_place or path != "in place"):
                 return path
         self._tell_model()
         return self._model.choose(updates, entries, in_place=in_place)
@@ -210,10 +209,14 @@ class Shard:
     def _look_ahead(self, updates: int, entries: int) -> None:
         """While the device is busy with a batch: what is to be learned of the one before, and which path the next one takes
         if it is like this one. What either takes would be noticed beside a batch."""
-        self._tell_model()
+        with suppress(MemoryError):  # nobody must know that it is done here
+            self._tell_model()
+            self._choose_ahead(updates, entries)
+
+    def _choose_ahead(self, updates: int, entries: int) -> None:
         unclear = entries > 0 and not certainly_in_place(updates, entries)
         if unclear and self._strategy == "auto" and self._model.calibrated:
-            self._ahead = updates, entries, self._model.choose(updates, entries)
+            self._ahead = Kind(updates, entries), self._model.choose(updates, entries)
 
     def _tell_model(self) -> None:
         observed, self._observed = self._observed, None

@@ -128,6 +128,8 @@ class Shards:
                 sizes = [0 if part is None else part.keys.size for part in parts]
                 self._learn(sizes, changes, perf_counter() - since)
             return _total(changes), self._paths_of(changes)
+        if only.is_writing:  # what somebody has interrupted: it may still read what lies ready for a batch
+            self.wait()
         part = Part(keys, deletes, weights)
         if self._unseen:
             self._unseen -= 1

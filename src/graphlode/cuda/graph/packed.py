@@ -11,6 +11,7 @@ packed_check.py.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -168,7 +169,7 @@ def apply(
     if not plan.written:
         return _finish(device, plan, control)
     control.advance(given.count)
-    return commit(device, plan, wait=wait, meanwhile=meanwhile)
+    return _commit(device, plan, wait=wait, meanwhile=meanwhile)
 
 
 def attempt(
@@ -193,7 +194,7 @@ def attempt(
         with device.current():
             given, path = _take(device, state, batch, deletes, weights, "in place", Control())
             plan = _plan_in_place(device, state, given, path, begun, at_once=True)
-            return commit(device, plan, wait=False, meanwhile=meanwhile) if plan.written else plan
+            return _commit(device, plan, wait=False, meanwhile=meanwhile) if plan.written else plan
     buffers, staging = workspace.kept, workspace.staging(device)
     assert buffers is not None
     given = take(device, staging, batch, deletes, weights if state.pool.weighted else None)
@@ -253,6 +254,7 @@ def _finish(device: KernelDevice, plan: Plan, control: Control) -> Change:
     """What is left to do of a plan in place whose pages do not stay as they are."""
     if _should_merge(plan):  # nothing is written of a plan that is to be written at once, if pages are flagged
         control.check()
+        plan.state.workspace.staging(device).forget_told()  # the merge has the same epoch
         change = _merge_at_once(device, plan.state, plan.given, perf_counter() - plan.seconds)
         if change is not None:
             control.advance(plan.given.count)
@@ -351,7 +353,8 @@ def _merge_at_once(
         return None
     buffers, room = ready
     merge(device, state, buffers, given, room, at_once=True)
-    state.foresee()
+    with suppress(MemoryError):  # it can be done later, too, and from here on nothing may fail
+        state.foresee()
     if meanwhile is not None:
         meanwhile()
     told = device.hear(state.workspace.staging(device).told, state.epoch)
@@ -393,6 +396,7 @@ def _sorted(device: KernelDevice, state: State, given: Given) -> tuple[Buffers, 
             device, state, given.count, least_entries=max(0, entries - go), most_entries=entries + come
         )
     except MemoryError:
+        state.workspace.staging(device).forget_counted()  # if it was in the middle of sorting
         state.give_back_reserved(0)
         return None
     return buffers, room
@@ -426,10 +430,15 @@ def _with_pages(device: KernelDevice, plan: Plan, control: Control) -> Plan:
 _OUT_OF_DATE = "the plan is out of date: the shard was prepared for another batch or written since"
 
 
-def commit(
+def commit(device: KernelDevice, plan: Plan) -> Change:
+    """Write a plan. Cannot fail, unless the plan is out of date."""
+    return _commit(device, plan)
+
+
+def _commit(
     device: KernelDevice, plan: Plan, *, wait: bool = True, meanwhile: Callable[[], None] | None = None
 ) -> Change:
-    """Write a plan. Cannot fail, unless the plan is out of date. `wait` and `meanwhile` as for `apply`."""
+    """`wait` and `meanwhile` as for `apply`."""
     begun = perf_counter()
     state, info, num_fresh = plan.state, plan.info, 0
     if plan.epoch != state.epoch:
@@ -437,21 +446,20 @@ def commit(
     if not plan.written:
         if plan.room is not None:
             finish_merge(device, state, plan.buffers, plan.given, plan.room)
+            num_fresh = pages_of_merge(state.num_entries + info["inserted"] - info["deleted"])
+            state.replace_all_pages(plan.room.directory, num_fresh)
         elif plan.pages is not None:
             num_fresh = plan.pages.num_fresh
             replaced = write_pages(device, state, plan.buffers, plan.given.count, plan.pages)
             state.replace_pages(plan.pages.directory, replaced)
         elif plan.path != "merge" and info["num_leaves"]:
             launches(device, state).write(state, plan.buffers, plan.given)
-    if plan.room is not None:
-        num_fresh = pages_of_merge(state.num_entries + info["inserted"] - info["deleted"])
-        state.replace_all_pages(plan.room.directory, num_fresh)
+    state.num_entries += info["inserted"] - info["deleted"]
+    state.end_plan()
     if meanwhile is not None:
         meanwhile()
     if wait:
         device.synchronize()
-    state.num_entries += info["inserted"] - info["deleted"]
-    state.end_plan()
     return Change(
         inserted=info["inserted"],
         deleted=info["deleted"],

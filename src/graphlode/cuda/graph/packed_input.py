@@ -77,7 +77,7 @@ class Staging:
             at += width
         self.on_device["weights"] = self.on_device["weights"].view(np.float64)
         self.told_at = address(self.on_device["told"])
-        self._counted = device.zeros(COUNTED_WORDS, np.uint32)
+        self._device, self._counted = device, device.zeros(COUNTED_WORDS, np.uint32)
         self.counted_at = address(self._counted)
         self.told = own["told"].view(np.uint64)
         self._tails = {size: own["tails"].view(f"i{size}") for size in (4, 8)}
@@ -85,6 +85,14 @@ class Staging:
         self._keys = own["tails"].view(np.uint64)
         self._deletes = own["deletes"].view(np.bool_)
         self._weights = own["weights"].view(np.float64)
+
+    def forget_counted(self) -> None:
+        """What was counted of a batch that was not sorted to the end."""
+        self._device.update(self._counted, 0, np.zeros(COUNTED_WORDS, np.uint32))
+
+    def forget_told(self) -> None:
+        """What the device said, all of which was heard."""
+        self.told[:] = 0
 
     def take_pairs(self, pairs: Pairs, deletes: Any, weights: Any) -> Given:
         """A copy of a small batch of the host."""

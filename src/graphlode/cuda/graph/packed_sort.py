@@ -33,7 +33,7 @@ COUNTED_WORDS = _MOST_PASSES * _DIGITS + 2
 # launch.
 MOST_AT_ONCE = 16
 # Tiles that are merged at all, in two steps of up to MOST_AT_ONCE. The lookups of an update grow with the root of the
-# number of tiles: counted in instructions, they take as long here as six passes and their launches do.
+# number of tiles: counted in instructions, they take as long here as six passes do.
 MOST_TILES = MOST_AT_ONCE**2
 
 

@@ -178,6 +178,7 @@ class State:
         self.quick = None
         self.pool.collect()
         if self._planning:
+            self.workspace.staging(self._device).forget_counted()
             self.pool.release(self._reserved)
             self._reserved = self._reserved[:0]
             arrays = self.pool.arrays
