@@ -1,9 +1,9 @@
 """Launches that always follow each other, started by one call.
 
-A batch of updates takes a few launches whose arguments are nearly the same for all batches, and little longer than those. What differs
-are a few values, the same ones for several launches: an array that was given, a count, a grid. A sequence is told once
-which argument of which launch is which value, and a call gives the values. On a GPU all of it is done by the extension
-`_driver`, so that Python is asked once and not once for every launch.
+A batch of updates takes a few launches whose arguments are nearly the same for all batches, and little longer than
+those. What differs are a few values, the same ones for several launches: an array that was given, a count, a grid. A
+sequence is told once which argument of which launch is which value, and a call gives the values. On a GPU all of it is
+done by the extension `_driver`, so that Python is asked once and not once for every launch.
 """
 
 from __future__ import annotations

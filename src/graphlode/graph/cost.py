@@ -4,8 +4,8 @@
 
 Entries rewritten are all of them for "merge" and "rebuild", and for "in place" those of the leaves that so many updates
 are expected to meet. The three numbers are found on the device itself: a few timed batches on a scratch shard when it is
-first used, and every real batch after that but the first ones after another path, older ones counting less and less. Errors count relative to the time, so
-that small batches matter as much as large ones.
+first used, and every real batch after that but the first ones after another path, older ones counting less and less.
+Errors count relative to the time, so that small batches matter as much as large ones.
 
 A path that is never taken would never be learned, however wrong its numbers are. So one that is expected to take little
 longer than the best is tried now and then, less and less often as it goes on losing; and what small shards have shown
