@@ -10,9 +10,11 @@ import pytest
 
 import graphlode as gl
 from graphlode.cuda.emulation.device import EmulatedDevice
+from graphlode.cuda.graph import packed
 from graphlode.cuda.graph.packed_quick import QuickWay
 from graphlode.errors import DeviceMemoryError, InputError, KernelFaultError, StateError
 from graphlode.execute.devices import resolve
+from graphlode.graph.cost import CostModel
 from graphlode.packed import Change
 from graphlode.types import AnyArray
 
@@ -135,6 +137,23 @@ def test_pages_are_split_and_merged_on_the_short_way(make: Callable[..., Quick])
     quick.store.check()
     assert known is not None and len(quick.edges()) < len(known)
     assert quick.num_done >= 34 and max(pages) > pages[0] and quick.shard.rebalances > 10
+
+
+def test_larger_batches_split_pages_without_the_worker_where_that_needs_no_memory(
+    make: Callable[..., Quick], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CostModel, "choose", lambda *_, in_place=True: "in place" if in_place else "merge")
+    quick = make(120_000)
+    left, finish = [], packed.finish
+    monkeypatch.setattr(packed, "finish", lambda *given, **how: left.append(given) or finish(*given, **how))
+    turns = 12
+    for turn in range(turns):  # rows are filled, each with all other vertices, and emptied again
+        vertex = turn // 2 * 500
+        others = np.delete(np.arange(N, dtype=np.int32), vertex)
+        result = quick.apply(np.full(others.size, vertex, np.int32), others, True if turn % 2 else None)
+        assert result.paths[quick.shard.name] == "in place"
+    quick.store.check()
+    assert quick.shard.rebalances > 3 and len(left) < turns / 2
 
 
 def test_a_version_closes_the_short_way_until_it_is_gone(make: Callable[..., Quick]) -> None:

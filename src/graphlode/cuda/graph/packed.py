@@ -40,7 +40,7 @@ from graphlode.cuda.graph.packed_merge import (
     pages_of_merge,
     room_for_merge,
 )
-from graphlode.cuda.graph.packed_pages import PagePlan, are_very_many, plan_pages, write_pages
+from graphlode.cuda.graph.packed_pages import PagePlan, are_very_many, plan_pages, write_at_once, write_pages
 from graphlode.cuda.graph.packed_quick import QuickWay, Unfinished, open_quick_way
 from graphlode.cuda.graph.packed_read import (
     contains,
@@ -181,7 +181,7 @@ def attempt(
     *,
     meanwhile: Callable[[], None] | None = None,
 ) -> Any:
-    """A batch in place, as far as that leaves the shard's pages where they are: the change, or a plan for `finish`.
+    """A batch in place, as far as that needs no memory: the change, or a plan for `finish`.
 
     None if something must be tidied up first, or all pages would overflow. Runs on any thread while no other batch does.
     The device may still be writing: `wait_until_written` must come before anybody reads. `meanwhile` is called if it is.
@@ -201,9 +201,12 @@ def attempt(
     state.begin_undisturbed()
     ready = state.launches or launches(device, state)
     told = ready.run_at_once(state, buffers, given)
+    num_fresh = 0
     if told[BAD_ROW] or told[FLAGGED]:
-        return _unfinished(state, Unfinished(given, buffers, told, perf_counter() - begun))
-    change = change_of(told, 0, perf_counter() - begun)
+        num_fresh, num_replaced, joins = told[-3:]
+        if told[BAD_ROW] or not write_at_once(device, state, buffers, count, num_fresh, num_replaced, joins):
+            return _unfinished(state, Unfinished(given, buffers, told, perf_counter() - begun))
+    change = change_of(told, num_fresh, perf_counter() - begun)
     state.num_entries += change.inserted - change.deleted
     state.end_plan()
     open_quick_way(device, state, given)
