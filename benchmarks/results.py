@@ -61,7 +61,8 @@ class Result:
     def ours(self) -> Entry:
         data = self.data
         version = data["environment"]["packages"]["graphlode"]
-        return Entry(OURS, version, data["method"], f"devices={data['devices']}", tuple(data["seconds"]))
+        settings = f"devices={data['devices']}" + (", on the quickest core" if data.get("quiet") else "")
+        return Entry(OURS, version, data["method"], settings, tuple(data["seconds"]))
 
     @property
     def peers(self) -> dict[str, Entry]:

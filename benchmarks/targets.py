@@ -56,6 +56,10 @@ def _value(kind: str, result: Result, results: list[Result]) -> float | None:
         return (ours.median - there[0]) * 1e3 if there else None
     if word == "rate":
         return result.rate(ours)
+    if word == "worst" and other == "parent":
+        parent = result.case.rpartition("/")[0]
+        there = [r.ours.median for r in results if r.label == result.label and r.case == parent]
+        return ours.slowest / there[0] if there else None
     if word == "worst":
         return ours.slowest / ours.median
     if word == "bytes per edge":

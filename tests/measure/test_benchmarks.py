@@ -208,6 +208,11 @@ def test_a_target_may_ask_for_the_worst_sample_and_for_bytes_per_edge(tmp_path):
     met, missed, small = judge([result], file)
     assert (met.values, met.met, missed.met) == ({"made/store": 3.0}, True, False)
     assert (small.values, small.met) == ({"made/store": 12.0}, True)
+    hot = Result(data | {"case": "made/store/hot", "seconds": [3.0, 5.0, 4.0]})
+    file.write_text("".join(target.format("worst:parent", limit).replace("made/*", "made/*/*") for limit in (2.5, 2)))
+    met, missed = judge([result, hot], file)
+    assert (met.values, met.met, missed.met) == ({"made/store/hot": 2.5}, True, False)
+    assert judge([hot], file)[0].met is None
 
 
 def test_the_committed_report_is_up_to_date_with_the_results(tmp_path):

@@ -20,16 +20,7 @@ import numpy as np
 
 from graphlode.control import Control
 from graphlode.cuda.graph import packed_merge, packed_pages
-from graphlode.cuda.graph.packed_batch import (
-    BAD_ROW,
-    FLAGGED,
-    INFO,
-    SELF_LOOPS,
-    Buffers,
-    change_of,
-    named_info,
-    read_info,
-)
+from graphlode.cuda.graph.packed_batch import INFO, SELF_LOOPS, Buffers, named_info, read_info
 from graphlode.cuda.graph.packed_check import check
 from graphlode.cuda.graph.packed_input import ALL_GONE, DELETES, MOST_SMALL, PAIRS, Given, take
 from graphlode.cuda.graph.packed_launch import LEAVES, SORTED, SOURCE, WINDOWS, launches
@@ -40,8 +31,8 @@ from graphlode.cuda.graph.packed_merge import (
     pages_of_merge,
     room_for_merge,
 )
-from graphlode.cuda.graph.packed_pages import PagePlan, are_very_many, plan_pages, write_at_once, write_pages
-from graphlode.cuda.graph.packed_quick import QuickWay, Unfinished, open_quick_way
+from graphlode.cuda.graph.packed_pages import PagePlan, are_very_many, plan_pages, write_pages
+from graphlode.cuda.graph.packed_quick import QuickWay, Unfinished, done_at_once, open_quick_way
 from graphlode.cuda.graph.packed_read import (
     contains,
     csr,
@@ -201,14 +192,9 @@ def attempt(
     state.begin_undisturbed()
     ready = state.launches or launches(device, state)
     told = ready.run_at_once(state, buffers, given)
-    num_fresh = 0
-    if told[BAD_ROW] or told[FLAGGED]:
-        num_fresh, num_replaced, joins = told[-3:]
-        if told[BAD_ROW] or not write_at_once(device, state, buffers, count, num_fresh, num_replaced, joins):
-            return _unfinished(state, Unfinished(given, buffers, told, perf_counter() - begun))
-    change = change_of(told, num_fresh, perf_counter() - begun)
-    state.num_entries += change.inserted - change.deleted
-    state.end_plan()
+    change = done_at_once(device, state, buffers, count, told, begun)
+    if change is None:
+        return _unfinished(state, Unfinished(given, buffers, told, perf_counter() - begun))
     open_quick_way(device, state, given)
     if meanwhile is not None:
         meanwhile()

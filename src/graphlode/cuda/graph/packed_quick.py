@@ -66,18 +66,13 @@ class QuickWay:
         bound = self._bound.get((size, width)) or self._bind(state, size, width)
         state.begin_undisturbed()
         told = bound.run((self._store, tails, heads, epoch), epoch, stream)
-        num_fresh = 0
-        if told[BAD_ROW] or told[FLAGGED]:
-            num_fresh, num_replaced, joins = told[-3:]
-            buffers = self._buffers
-            if told[BAD_ROW] or not write_at_once(self._device, state, buffers, count, num_fresh, num_replaced, joins):
-                given = self._given(tails, heads, count, width)
-                return Unfinished(given, buffers, told, perf_counter() - begun)
+        change = done_at_once(self._device, state, self._buffers, count, told, begun)
+        if change is None:
+            given = self._given(tails, heads, count, width)
+            return Unfinished(given, self._buffers, told, perf_counter() - begun)
+        if told[FLAGGED]:  # other pages are in their places
             self._store = state.described()
             state.quick = self if state.has_quick_way else None
-        change = change_of(told, num_fresh, perf_counter() - begun)
-        state.num_entries = entries + change.inserted - change.deleted
-        state.end_plan()
         return change
 
     def _bind(self, state: State, size: int, width: int) -> BoundSequence:
@@ -92,6 +87,22 @@ class QuickWay:
         """`width` is that of a position in bytes, negative for pairs that are deleted."""
         how = PAIRS | (LONG if abs(width) == 8 else 0) | (BOTH if self._both else 0) | (ALL_GONE if width < 0 else 0)
         return Given(tails, heads, *self._unused, how, count, self._neighbor_bits)
+
+
+def done_at_once(
+    device: KernelDevice, state: State, buffers: Buffers, count: int, told: list[int], begun: float
+) -> Change | None:
+    """The end of a batch in place of so many updates that has told this: what it did, with pages split and merged. None if
+    a row is not there, or pages need memory: nothing is written then."""
+    num_fresh = 0
+    if told[BAD_ROW] or told[FLAGGED]:
+        num_fresh, num_replaced, joins = told[-3:]
+        if told[BAD_ROW] or not write_at_once(device, state, buffers, count, num_fresh, num_replaced, joins):
+            return None
+    change = change_of(told, num_fresh, perf_counter() - begun)
+    state.num_entries += change.inserted - change.deleted
+    state.end_plan()
+    return change
 
 
 def open_quick_way(device: KernelDevice, state: State, given: Given) -> None:
