@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "graphlode/errors.hpp"
 #include "graphlode/packed/packed_rows.hpp"
+#include "graphlode/packed/pair_keys.hpp"
 #include "graphlode/packed/slots.hpp"
 #include "graphlode/packed/update_plan.hpp"
 
@@ -46,6 +47,25 @@ nb::tuple split(const in<std::uint64_t>& keys, const in<std::int64_t>& owners, s
     found = packed::split_by_owner({keys.data(), keys.size()}, by_slot, num_owners, threads, ctl);
   }
   return nb::make_tuple(to_numpy(std::move(found.places)), to_numpy(std::move(found.begins)));
+}
+
+template <class Id>
+nb::tuple pair_keys(const in<Id>& rows, const in<Id>& neighbors, std::int64_t num_rows, bool both, int threads) {
+  if (rows.size() != neighbors.size()) throw nb::value_error("neighbors must be as long as rows");
+  packed::pair_keys found;
+  {
+    nb::gil_scoped_release nogil;
+    found = packed::keys_of_pairs<Id>({rows.data(), rows.size()}, {neighbors.data(), neighbors.size()},
+                                      accepted_rows(num_rows), both, threads);
+  }
+  return nb::make_tuple(to_numpy(std::move(found.keys)), found.self_loops);
+}
+
+template <class Id>
+void bind_pair_keys(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("packed_pair_keys", &pair_keys<Id>, nb::arg("rows").noconvert(), nb::arg("neighbors").noconvert(), "num_rows"_a,
+        "both"_a, "threads"_a);
 }
 
 std::unique_ptr<update_plan> prepare(packed_rows& rows, const in<std::uint64_t>& keys,
@@ -165,6 +185,8 @@ void bind_packed(nb::module_& m) {
   nb::class_<update_plan>(m, "UpdatePlan").def("commit", &commit);
   m.def("packed_split", &split, nb::arg("keys").noconvert(), nb::arg("owners").noconvert(), "num_owners"_a, "threads"_a,
         nb::arg("control").noconvert());
+  bind_pair_keys<std::int32_t>(m);
+  bind_pair_keys<std::int64_t>(m);
   m.def("packed_prepare", &prepare, "rows"_a, nb::arg("keys").noconvert(), nb::arg("deletes").noconvert().none(),
         nb::arg("weights").noconvert().none(), "path"_a, "threads"_a, nb::arg("control").noconvert(),
         nb::keep_alive<0, 1>());

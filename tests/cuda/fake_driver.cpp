@@ -126,13 +126,13 @@ int cuEventCreate(void** event, unsigned) {
 int cuEventRecord(void* event, void*) {
   const lock guard(all);
   recorded[event] = num_queued;
-  return 0;
+  return answer("cuEventRecord");
 }
 int cuEventSynchronize(void* event) {
   const lock guard(all);
   ++event_waits;
   finish(recorded[event]);
-  return 0;
+  return answer("cuEventSynchronize");
 }
 int cuEventDestroy_v2(void* event) {
   const lock guard(all);

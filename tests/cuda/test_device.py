@@ -47,6 +47,18 @@ def test_arrays_go_there_and_come_back(bench: Bench) -> None:
         np.testing.assert_array_equal(back, array)
 
 
+@pytest.mark.parametrize("size", [0, 1, 100_000])
+def test_ids_go_there_in_32_bits_if_they_fit(bench: Bench, size: int) -> None:
+    device = bench.device
+    for most, given, narrow in ((2**31, np.int64, True), (2**40, np.int64, False), (2**31, np.int32, True)):
+        tails, heads = np.random.default_rng(size).integers(0, most, (2, size)).astype(given)
+        for there, ids in zip(device.ids(tails, heads), (tails, heads), strict=True):
+            assert there.dtype == (np.int32 if narrow or not size else np.int64)
+            np.testing.assert_array_equal(device.get(there), ids)
+    below = np.array([3, -1])
+    np.testing.assert_array_equal(device.get(device.ids(np.array([1, 2]), below)[1]), below)
+
+
 def test_fresh_arrays(bench: Bench) -> None:
     zeros = bench.device.get(bench.device.zeros((3, 5), np.int32))
     assert zeros.shape == (3, 5) and zeros.dtype == np.int32 and not zeros.any()

@@ -300,6 +300,34 @@ def test_arrays_of_any_size_go_there_and_come_back(queue: _driver.Queue, threads
         np.testing.assert_array_equal(back, sent)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("size", [0, 1, 77, SECTION // 8, SECTION // 4 + 3, 3 * SECTION + 77])
+def test_ids_go_there_in_half_of_their_bytes(queue: _driver.Queue, threads: int, size: int) -> None:
+    tails, heads = np.random.default_rng(size).integers(0, 2**31, (2, size))
+    there = np.full(2 * size + 1, -1, np.int32)
+    for _ in range(2):
+        assert queue.send_narrow(there.ctypes.data, tails, heads, threads)
+        queue.synchronize()
+        np.testing.assert_array_equal(there[:-1], np.concatenate([tails, heads]))
+        assert there[-1] == -1
+        tails, heads = heads, tails
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("wrong", [-1, 2**31, 2**32, -(2**63)])
+@pytest.mark.parametrize("place", [0, SECTION // 4 - 1, SECTION // 4, SECTION])
+def test_an_id_that_needs_more_bits_is_noticed_wherever_it_is(
+    queue: _driver.Queue, threads: int, wrong: int, place: int
+) -> None:
+    there = np.zeros(2 * SECTION + 2, np.int32)
+    for number in range(2):
+        both = np.full((2, SECTION + 1), 2**31 - 1)
+        assert queue.send_narrow(there.ctypes.data, *both, threads)
+        both[number, place] = wrong
+        assert not queue.send_narrow(there.ctypes.data, *both, threads)
+    queue.synchronize()
+
+
 def test_arrays_that_are_not_contiguous_or_not_to_be_written_are_refused(queue: _driver.Queue) -> None:
     with pytest.raises((BufferError, ValueError)):
         queue.send(1, np.arange(10)[::2])
@@ -368,9 +396,23 @@ def test_an_error_of_the_driver_says_which_device_and_call(
     with pytest.raises(error, match=rf"^cuda:7: {call}: {says}"):
         launched.launch(1, 32, 60_000, ())
         queue.send(there.ctypes.data, np.zeros(10), threads)
+        queue.send_narrow(there.ctypes.data, np.arange(5), np.arange(5), threads)
         queue.fetch(np.zeros(10), there.ctypes.data, threads)
     fake.fake_fail(b"", 0)
     queue.synchronize()
+
+
+@pytest.mark.parametrize("call", ["cuMemcpyHtoDAsync", "cuEventSynchronize", "cuEventRecord"])
+def test_nobody_waits_for_what_will_not_be_sent(queue: _driver.Queue, fake: ctypes.CDLL, call: str) -> None:
+    sent = np.random.default_rng(1).integers(0, 255, 40 * SECTION, np.uint8)  # more than is under way at a time
+    there = np.zeros_like(sent)
+    fake.fake_fail(call.encode(), 700)
+    with pytest.raises(KernelFaultError, match=call):
+        queue.send(there.ctypes.data, sent, 4)
+    fake.fake_fail(b"", 0)
+    queue.send(there.ctypes.data, sent, 4)
+    queue.synchronize()
+    np.testing.assert_array_equal(there, sent)
 
 
 def test_without_the_library_the_error_says_what_was_looked_for() -> None:

@@ -265,7 +265,7 @@ def test_whichever_allocation_fails_nothing_is_changed(
     rng, pair = np.random.default_rng(17), Pair(bench, 300)
     pair.apply(random_keys(rng, 20_000, 300))
     pair.state.pool.take(pair.state.pool.free.size - 3)  # so that the batch needs more memory than there is
-    keys = keys_of(np.full(9000, 5), np.arange(9000))
+    keys = keys_of(np.full(18_000, 5), np.arange(18_000))
     allowed, failures, finished = [0], 0, False
 
     def failing(name: str) -> Callable[..., Any]:

@@ -18,7 +18,7 @@ def test_self_loops_are_dropped_and_counted_but_bring_their_vertex() -> None:
     assert (batch.src.tolist(), batch.dst.tolist()) == ([2], [3])
     assert batch.weights is not None and batch.weights.tolist() == [6]
     assert batch.delete is not None and batch.delete.tolist() == [True]
-    assert batch.self_loops == 3 and batch.loop_ids.tolist() == [1, 3]
+    assert batch.self_loops == 3 and batch.sifted.loop_ids.tolist() == [1, 3]
     assert len(batch) == 1
 
 
@@ -76,7 +76,9 @@ def test_a_batch_says_what_it_holds_and_travels() -> None:
     batch = gl.Batch([1, 2, 5], [2, 3, 5], delete=[False, True, False])
     assert repr(batch) == "<graphlode.Batch: 1 insertions, 1 deletions>"
     twin = pickle.loads(pickle.dumps(batch))
-    assert twin.src.tolist() == [1, 2] and twin.delete.tolist() == [False, True] and twin.loop_ids.tolist() == [5]
+    assert (
+        twin.src.tolist() == [1, 2] and twin.delete.tolist() == [False, True] and twin.sifted.loop_ids.tolist() == [5]
+    )
 
 
 @pytest.mark.parametrize("delete", [None, True, [True, False, True, False]], ids=["none", "all", "some"])
@@ -88,7 +90,9 @@ def test_a_batch_that_travels_keeps_the_type_of_its_ids(dtype: Any, delete: Any)
         twin = pickle.loads(pickle.dumps(batch))
         assert twin.src.dtype == batch.src.dtype == dtype
         np.testing.assert_array_equal(twin.delete, batch.delete)
-        assert twin.src.tolist() == batch.src.tolist() and twin.loop_ids.tolist() == batch.loop_ids.tolist()
+        assert (
+            twin.src.tolist() == batch.src.tolist() and twin.sifted.loop_ids.tolist() == batch.sifted.loop_ids.tolist()
+        )
 
 
 def test_which_edges_are_deleted_is_said_for_each_and_does_not_change() -> None:
@@ -136,7 +140,10 @@ def test_ids_on_a_device_stay_there(dtype: Any) -> None:
     batch = gl.Batch(src, dst, delete=True)
     assert batch.resident and len(batch) == 5
     assert (
-        (batch.src, batch.dst) == (src, dst) and batch.gone is True and batch.delete is not None and batch.delete.all()
+        (batch.src, batch.dst) == (src, dst)
+        and batch.given.gone is True
+        and batch.delete is not None
+        and batch.delete.all()
     )
     with pytest.raises(InputError, match="same length"):
         gl.Batch(src, OnDevice(np.arange(4, dtype=dtype)))

@@ -229,7 +229,7 @@ def test_a_batch_on_the_device_does_what_one_of_the_host_does(mix: list[str], di
     stores = [
         gl.DynamicGraph(directed, devices=mix, shares=even(mix), num_vertices=300, weighted=weighted) for _ in range(2)
     ]
-    for size, dtype in ((4000, np.int32), (0, np.int32), (50, np.int64), (1500, np.int32), (6000, np.int64)):
+    for size, dtype in ((4000, np.int32), (0, np.int32), (50, np.int64), (1500, np.int32), (20_000, np.int64)):
         src, dst = rng.integers(0, 300, (2, size)).astype(dtype)
         delete: Any = rng.random(size) < 0.3 if size != 50 else True
         weights = rng.random(size) if weighted else None
@@ -245,7 +245,7 @@ def test_a_batch_on_the_device_does_what_one_of_the_host_does(mix: list[str], di
         assert stores[0].snapshot() == stores[1].snapshot()
 
 
-@pytest.mark.parametrize("size", [3, 3000])
+@pytest.mark.parametrize("size", [3, 3000, 20_000])
 def test_an_id_out_of_range_is_named_wherever_it_is_found(mix: list[str], size: int) -> None:
     store = gl.DynamicGraph(devices=mix, shares=even(mix), num_vertices=500)
     src, dst = np.random.default_rng(9).integers(0, 500, (2, 2500))
@@ -254,8 +254,13 @@ def test_an_id_out_of_range_is_named_wherever_it_is_found(mix: list[str], size: 
     for wrong in (500, -1, 2**40):
         ids = np.arange(size) % 400
         ids[size // 2] = wrong
-        for tails, heads in ((ids, np.arange(size) % 7), (np.arange(size) % 7, ids)):
-            for batch in (gl.Batch(tails, heads), gl.Batch._on_device(tails, heads)):
+        for tails, heads, delete in (
+            (ids, np.arange(size) % 7, None),
+            (np.arange(size) % 7, ids, None),
+            (ids, ids, None),
+            (ids, ids, True),
+        ):
+            for batch in (gl.Batch(tails, heads, None, delete), gl.Batch._on_device(tails, heads, None, delete)):
                 with pytest.raises(InputError, match=f"vertex {wrong} is outside 0 .. 499"):
                     store.apply(batch)
     store.check()

@@ -30,6 +30,16 @@ void send(cuda::queue& to, std::uint64_t address, nb::handle array, int threads)
     to.send(address, from.data(), from.size());
 }
 
+std::span<const std::int64_t> ids_in(const bytes_of& array) {
+  return {static_cast<const std::int64_t*>(array.data()), array.size() / sizeof(std::int64_t)};
+}
+
+bool send_narrow(cuda::queue& to, std::uint64_t address, nb::handle tails, nb::handle heads, int threads) {
+  const bytes_of from(tails, PyBUF_C_CONTIGUOUS), and_from(heads, PyBUF_C_CONTIGUOUS);
+  const nb::gil_scoped_release released;
+  return to.send_narrow(address, {ids_in(from), ids_in(and_from)}, threads);
+}
+
 void fetch(cuda::queue& from, nb::handle array, std::uint64_t address, int threads) {
   const bytes_of to(array, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE);
   const nb::gil_scoped_release released;
@@ -99,6 +109,10 @@ NB_MODULE(_driver, m) {
           nb::arg("device"), nb::arg("stream"), nb::arg("library") = "libcuda.so.1", nb::keep_alive<1, 3>())
       .def("send", &send, nb::arg("address"), nb::arg("array"), nb::arg("threads") = 1,
            "Copy a contiguous array of the host; it may be changed as soon as this returns.")
+      .def(
+          "send_narrow", &send_narrow, nb::arg("address"), nb::arg("tails"), nb::arg("heads"), nb::arg("threads") = 1,
+          "Copy two arrays of int64, one behind the other as int32. False if a value is negative or does not fit: what "
+          "was copied means nothing then.")
       .def("fetch", &fetch, nb::arg("array"), nb::arg("address"), nb::arg("threads") = 1,
            "Fill a contiguous array of the host, after all that was queued before.")
       .def("synchronize", &cuda::queue::synchronize, released)

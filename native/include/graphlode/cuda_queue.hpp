@@ -2,8 +2,8 @@
 //
 // Copies between the GPU and ordinary memory are slow to begin with (the driver stages them itself, and waits), so
 // arrays go through page-locked memory of the queue's own: a small one through a ring that is reused a section at a
-// time, once the copies out of that section are over; a large one in chunks, which several threads fill while the GPU
-// takes the chunks before. Everything may be called from any thread: the stream orders what they queue.
+// time, once the copies out of that section are over; a large one in chunks that several threads fill while the GPU
+// takes the ones before. Everything may be called from any thread: the stream orders what they queue.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "graphlode/cuda_driver.hpp"
+#include "graphlode/helpers.hpp"
 
 namespace graphlode::cuda {
 
@@ -54,7 +55,7 @@ class queue {
  public:
   static constexpr std::size_t section_bytes = std::size_t{1} << 20;
   static constexpr std::size_t num_sections = 4;
-  static constexpr std::size_t chunk_bytes = std::size_t{2} << 20;
+  static constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
   static constexpr std::size_t chunks_per_thread = 2;
 
   // Of the context that is current on this thread.
@@ -65,6 +66,9 @@ class queue {
   void send(address to, const void* from, std::size_t bytes);
   // The same for large arrays, by several threads.
   void send_large(address to, const void* from, std::size_t bytes, int threads);
+  // Two arrays of ids, one behind the other as 32-bit integers: half as much to send. False if one does not fit or is
+  // negative; what is there then means nothing.
+  bool send_narrow(address to, std::array<std::span<const std::int64_t>, 2> from, int threads);
   // Waits for the stream.
   void fetch(void* to, address from, std::size_t bytes);
   void fetch_large(void* to, address from, std::size_t bytes, int threads);
@@ -87,6 +91,11 @@ class queue {
   template <class IsThere>
   void look_for(IsThere is_there);
   std::byte* room_in_ring(std::size_t bytes);
+  // `fill(begin, bytes, room)` writes so many of the bytes to send.
+  template <class Fill>
+  void send_by_ring(address to, std::size_t bytes, const Fill& fill);
+  template <class Fill>
+  void send_in_chunks(address to, std::size_t bytes, int threads, const Fill& fill);
   template <class Move>
   void in_chunks(std::size_t bytes, int threads, const Move& move);
 
@@ -96,7 +105,8 @@ class queue {
   std::mutex sending_;
   std::unique_ptr<ring> ring_;
   std::mutex moving_;
-  std::unique_ptr<chunks> chunks_;
+  std::vector<std::unique_ptr<chunks>> chunks_;  // of each thread
+  helpers helpers_;
   std::mutex fetching_;
   std::unique_ptr<locked_memory> fetched_;
 };

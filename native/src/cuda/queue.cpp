@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstring>
-#include <exception>
-#include <thread>
+#include <limits>
 
 #include "graphlode/cuda_queue.hpp"
 
@@ -17,6 +17,26 @@ constexpr int shared_bytes_attribute = 8;  // the dynamic shared memory that a f
 constexpr std::size_t alignment = 256;
 constexpr std::chrono::milliseconds longest_look{5};
 constexpr int looks_per_clock = 64;
+constexpr std::size_t least_chunk_bytes = std::size_t{1} << 17;  // the driver takes one at a time, in microseconds
+
+// Writes what is left of 64-bit integers in 32 bits; all bits that any of them has.
+std::uint64_t narrow(std::span<const std::int64_t> from, std::int32_t* to) {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    bits |= static_cast<std::uint64_t>(from[i]);
+    to[i] = static_cast<std::int32_t>(from[i]);
+  }
+  return bits;
+}
+
+// The same for so many of two arrays that follow each other, from the one at `begin` on.
+std::uint64_t narrow_pair(const std::array<std::span<const std::int64_t>, 2>& from, std::size_t begin,
+                          std::size_t count, std::int32_t* to) {
+  const std::size_t first = from[0].size(), end = begin + count;
+  if (end <= first) return narrow(from[0].subspan(begin, count), to);
+  if (begin >= first) return narrow(from[1].subspan(begin - first, count), to);
+  return narrow(from[0].subspan(begin), to) | narrow(from[1].first(end - first), to + (first - begin));
+}
 
 }  // namespace
 
@@ -49,14 +69,14 @@ struct queue::ring {
   std::size_t used = 0;
 };
 
-// Every thread of a large copy has chunks of its own, which it fills in turn.
+// What a thread of a large copy has for its own: chunks that it uses in turn.
 struct queue::chunks {
-  chunks(const driver& of, std::size_t count) : memory(of, count * chunk_bytes) {
-    for (std::size_t i = 0; i < count; ++i) marks.push_back(std::make_unique<mark>(of));
+  explicit chunks(const driver& of) : memory(of, chunks_per_thread * chunk_bytes) {
+    for (auto& left : marks) left = std::make_unique<mark>(of);
   }
 
   locked_memory memory;
-  std::vector<std::unique_ptr<mark>> marks;
+  std::array<std::unique_ptr<mark>, chunks_per_thread> marks;
 };
 
 queue::queue(const std::string& library, const std::string& device, stream of) : driver_(library, device), stream_(of) {
@@ -70,7 +90,7 @@ queue::~queue() {
   if (driver_.get_current(&before) != 0 || driver_.set_current(context_) != 0) return;
   driver_.synchronize(stream_);
   ring_.reset();
-  chunks_.reset();
+  chunks_.clear();
   fetched_.reset();
   driver_.set_current(before);
 }
@@ -88,13 +108,14 @@ std::byte* queue::room_in_ring(std::size_t bytes) {
   return room;
 }
 
-void queue::send(address to, const void* from, std::size_t bytes) {
+template <class Fill>
+void queue::send_by_ring(address to, std::size_t bytes, const Fill& fill) {
   const context_scope current(driver_, context_);
   const std::lock_guard lock(sending_);
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t part = std::min(bytes - done, section_bytes);
     std::byte* room = room_in_ring(part);
-    std::memcpy(room, static_cast<const std::byte*>(from) + done, part);
+    fill(done, part, room);
     driver_.check(driver_.copy_to_device(to + done, room, part, stream_), "cuMemcpyHtoDAsync");
     done += part;
   }
@@ -105,45 +126,65 @@ void queue::send(address to, const void* from, std::size_t bytes) {
 // again.
 template <class Move>
 void queue::in_chunks(std::size_t bytes, int threads, const Move& move) {
-  const context_scope current(driver_, context_);
   const std::lock_guard lock(moving_);
   const auto team = static_cast<std::size_t>(std::max(1, threads));
-  if (!chunks_ || chunks_->marks.size() < team * chunks_per_thread) {
-    chunks_.reset();
-    chunks_ = std::make_unique<chunks>(driver_, team * chunks_per_thread);
+  if (chunks_.size() < team) {
+    const context_scope current(driver_, context_);
+    while (chunks_.size() < team) chunks_.push_back(std::make_unique<chunks>(driver_));
   }
+  const std::size_t chunk = std::clamp(std::bit_ceil(bytes / team), least_chunk_bytes, chunk_bytes);
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
-  std::exception_ptr fault;
-  const auto work = [&](std::size_t member) {
+  helpers_.run(static_cast<int>(team), [&](int member) {
+    const context_scope here(driver_, context_);
+    const chunks& own = *chunks_[static_cast<std::size_t>(member)];
     try {
-      const context_scope here(driver_, context_);
-      for (std::size_t turn = 0; !failed; ++turn) {
-        const std::size_t begin = chunk_bytes * next.fetch_add(1);
+      for (std::size_t turn = 0; !failed; turn = (turn + 1) % chunks_per_thread) {
+        const std::size_t begin = chunk * next++;
         if (begin >= bytes) return;
-        const std::size_t slot = member * chunks_per_thread + turn % chunks_per_thread;
-        move(begin, std::min(chunk_bytes, bytes - begin), chunks_->memory.data() + slot * chunk_bytes,
-             *chunks_->marks[slot]);
+        move(begin, std::min(chunk, bytes - begin), own.memory.data() + turn * chunk_bytes, *own.marks[turn]);
       }
     } catch (...) {
-      if (!failed.exchange(true)) fault = std::current_exception();
+      failed = true;
+      throw;
     }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t member = 1; member < team; ++member) others.emplace_back(work, member);
-    work(0);
-  }
-  if (fault) std::rethrow_exception(fault);
+  });
 }
 
-void queue::send_large(address to, const void* from, std::size_t bytes, int threads) {
+template <class Fill>
+void queue::send_in_chunks(address to, std::size_t bytes, int threads, const Fill& fill) {
   in_chunks(bytes, threads, [&](std::size_t begin, std::size_t part, std::byte* room, mark& left) {
     left.wait();
-    std::memcpy(room, static_cast<const std::byte*>(from) + begin, part);
+    fill(begin, part, room);
     driver_.check(driver_.copy_to_device(to + begin, room, part, stream_), "cuMemcpyHtoDAsync");
     left.record(stream_);
   });
+}
+
+void queue::send(address to, const void* from, std::size_t bytes) {
+  send_by_ring(to, bytes, [&](std::size_t begin, std::size_t part, std::byte* room) {
+    std::memcpy(room, static_cast<const std::byte*>(from) + begin, part);
+  });
+}
+
+void queue::send_large(address to, const void* from, std::size_t bytes, int threads) {
+  send_in_chunks(to, bytes, threads, [&](std::size_t begin, std::size_t part, std::byte* room) {
+    std::memcpy(room, static_cast<const std::byte*>(from) + begin, part);
+  });
+}
+
+bool queue::send_narrow(address to, std::array<std::span<const std::int64_t>, 2> from, int threads) {
+  constexpr std::size_t width = sizeof(std::int32_t);
+  const std::size_t bytes = (from[0].size() + from[1].size()) * width;
+  std::atomic<std::uint64_t> bits{0};
+  const auto fill = [&](std::size_t begin, std::size_t part, std::byte* room) {
+    bits |= narrow_pair(from, begin / width, part / width, reinterpret_cast<std::int32_t*>(room));
+  };
+  if (threads > 1)
+    send_in_chunks(to, bytes, threads, fill);
+  else
+    send_by_ring(to, bytes, fill);
+  return bits <= std::numeric_limits<std::int32_t>::max();
 }
 
 void queue::fetch_large(void* to, address from, std::size_t bytes, int threads) {

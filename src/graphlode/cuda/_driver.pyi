@@ -19,6 +19,11 @@ class Queue:
         Copy a contiguous array of the host; it may be changed as soon as this returns.
         """
 
+    def send_narrow(self, address: int, tails: object, heads: object, threads: int = ...) -> bool:
+        """
+        Copy two arrays of int64, one behind the other as int32. False if a value is negative or does not fit: what was copied means nothing then.
+        """
+
     def fetch(self, array: object, address: int, threads: int = ...) -> None:
         """Fill a contiguous array of the host, after all that was queued before."""
 

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from graphlode.cuda.launcher import CudaModule
 
 _LARGE_BYTES = 4 << 20  # from here on, several threads move an array
-_MOST_MOVERS = 6  # of them: they then fill memory about as fast as the bus empties it
+_MOST_MOVERS = 12  # of them: they then fill memory about as fast as the bus empties it
+_IDS_PER_MOVER = 1 << 15  # pairs of ids
 _PLAIN_KINDS = "biuf"  # of dtypes whose bytes mean the same to CuPy
 
 
@@ -192,6 +193,18 @@ class CudaDevice:
             self.queue.send(made.data.ptr, array, _movers(array.nbytes))
         return made
 
+    def ids(self, tails: AnyArray, heads: AnyArray) -> tuple[Any, Any]:
+        size, width = tails.size, np.dtype(np.int32)
+        with self._current:
+            both = self.xp.ndarray(2 * size, width)
+        movers = _movers_of_ids(size)
+        if tails.dtype == width:
+            self.queue.send(both.data.ptr, tails, movers)
+            self.queue.send(both.data.ptr + tails.nbytes, heads, movers)
+        elif not self.queue.send_narrow(both.data.ptr, tails, heads, movers):
+            return self.asarray(tails), self.asarray(heads)
+        return both[:size], both[size:]
+
     def update(self, array: Any, start: int, values: AnyArray) -> None:
         self.queue.send(array.data.ptr + start * array.itemsize, values)
 
@@ -222,6 +235,10 @@ class CudaDevice:
 
 def _movers(nbytes: int) -> int:
     return 1 if nbytes < _LARGE_BYTES else min(settings().threads, _MOST_MOVERS)
+
+
+def _movers_of_ids(count: int) -> int:
+    return max(1, min(count // _IDS_PER_MOVER, settings().threads, _MOST_MOVERS))
 
 
 def _is_plain(dtype: np.dtype[Any]) -> bool:

@@ -99,6 +99,10 @@ class KernelDevice(Protocol):
         """So many words of 64 bits at the beginning of what was allocated, as an array that keeps it."""
 
     def asarray(self, array: Any) -> Any: ...
+
+    def ids(self, tails: AnyArray, heads: AnyArray) -> tuple[Any, Any]:
+        """Two arrays of the host, both int32 or both int64: as int32 if all fit that are not negative, else as they are."""
+
     def update(self, array: Any, start: int, values: Any) -> None: ...  # from the host, of the same type and contiguous
     def constant(self, key: Hashable, make: Callable[[], Any]) -> Any: ...  # uploaded once: never written to
     def get(self, array: Any) -> Any: ...

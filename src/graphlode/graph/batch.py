@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,18 @@ from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 
 _NO_IDS: Int64Array = np.empty(0, np.int64)
 _NO_IDS.flags.writeable = False
+
+
+class Updates(NamedTuple):
+    """Edges in the order of time, and what goes with them."""
+
+    src: AnyArray
+    dst: AnyArray
+    weights: FloatArray | None
+    gone: BoolArray | Literal[True] | None  # which are deleted; None: none
+    size: int
+    self_loops: int = 0  # that were among them
+    loop_ids: AnyArray = _NO_IDS  # vertices that these bring
 
 
 class Batch:
@@ -30,13 +42,12 @@ class Batch:
     delete
         None: all edges are inserted. True: all are deleted. Else one boolean per edge.
 
-    Arrays are checked and, where they have the right type, not copied. Self-loops are dropped and counted; the vertex
-    of one that is inserted arrives nevertheless.
+    Arrays are checked and, where they have the right type, not copied: they must stay as they are until the batch is
+    applied. Self-loops are dropped and counted; the vertex of one that is inserted arrives nevertheless.
 
     `src` and `dst` may lie on a CUDA device: arrays of int32 or int64, both the same, with the CUDA array interface. A
-    store with `num_vertices` and one shard on that device then reads them there; self-loops are dropped and ids are
-    checked when the batch is applied, so that the arrays must stay as they are until then. Any other store copies them
-    to the host. Weights and `delete` are of the host.
+    store with `num_vertices` and one shard on that device then reads them there; self-loops are dropped when the batch is
+    applied. Any other store copies them to the host. Weights and `delete` are of the host.
 
     >>> import graphlode as gl
     >>> batch = gl.Batch([1, 2, 3], [2, 3, 3], delete=[False, True, False])
@@ -44,16 +55,10 @@ class Batch:
     (2, 1)
     """
 
-    # What most batches have; only what differs is written, past `__setattr__`: small batches are made in a microsecond.
-    src: AnyArray
-    dst: AnyArray
-    weights: FloatArray | None = None
-    gone: BoolArray | Literal[True] | None = None  # as `delete`, shorter if all are
-    self_loops: int = 0
-    loop_ids: AnyArray = _NO_IDS  # vertices that self-loops bring
+    # Only what differs is written, past `__setattr__`: small batches are made in a microsecond.
+    given: Updates  # self-loops among them: looking for those takes longer than a GPU takes for the batch
     resident: bool = False  # whether src and dst lie on a CUDA device, as they were given
     stream: int | None = None  # in which these may still be written
-    _size: int
 
     def __init__(self, src: Any, dst: Any = None, weights: Any = None, delete: Any = None) -> None:
         if dst is None:
@@ -67,23 +72,7 @@ class Batch:
             raise InputError(f"src and dst must have the same length, got {size} and {heads.size}")
         values = None if weights is None else as_values(weights, "weights", np.float64, size)
         gone = None if delete is None else _gone(delete, size)
-        loops = tails == heads
-        keep = self.__dict__
-        if self_loops := int(np.count_nonzero(loops)):
-            if gone is not True:
-                brought = tails[loops if gone is None else loops & ~gone]
-                keep["loop_ids"] = _read_only(brought)
-            kept = ~loops
-            tails, heads = tails[kept], heads[kept]
-            values = None if values is None else values[kept]
-            gone = gone if gone is None or gone is True else gone[kept]
-            keep["self_loops"] = self_loops
-            size = tails.size
-        keep["src"], keep["dst"], keep["_size"] = _read_only(tails), _read_only(heads), size
-        if values is not None:
-            keep["weights"] = _read_only(values)
-        if gone is not None:
-            keep["gone"] = gone if gone is True else _read_only(gone)
+        self.__dict__["given"] = _read_only_updates(tails, heads, values, gone, size)
 
     @classmethod
     def _on_device(cls, src: Any, dst: Any, weights: Any = None, delete: Any = None) -> Batch:
@@ -93,50 +82,70 @@ class Batch:
         return batch
 
     def _keep_resident(self, src: Any, dst: Any, weights: Any, delete: Any, size: int, stream: int | None) -> None:
+        values = None if weights is None else as_values(weights, "weights", np.float64, size)
+        gone = None if delete is None else _gone(delete, size)
         keep = self.__dict__
-        keep["src"], keep["dst"], keep["_size"], keep["resident"], keep["stream"] = src, dst, size, True, stream
-        if weights is not None:
-            keep["weights"] = as_values(weights, "weights", np.float64, size)
-        if delete is not None:
-            keep["gone"] = _gone(delete, size)
+        keep["given"], keep["resident"], keep["stream"] = Updates(src, dst, values, gone, size), True, stream
+
+    @property
+    def sifted(self) -> Updates:
+        """Without self-loops, unless the ids lie on a device."""
+        found: Updates | None = self.__dict__.get("_sifted")
+        if found is None:
+            found = self.__dict__["_sifted"] = self.given if self.resident else _without_loops(self.given)
+        return found
+
+    @property
+    def src(self) -> AnyArray:
+        """One end of each edge, or where it begins; self-loops are left out."""
+        return self.sifted.src
+
+    @property
+    def dst(self) -> AnyArray:
+        """The other end of each edge, or where it ends."""
+        return self.sifted.dst
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """The weight of each edge; None: there are none, or all are 1."""
+        return self.sifted.weights
+
+    @property
+    def self_loops(self) -> int:
+        """How many were given; 0 if the ids lie on a device, where they are counted when the batch is applied."""
+        return self.sifted.self_loops
 
     @property
     def delete(self) -> BoolArray | None:
         """Whether each edge is deleted; None: all are inserted."""
-        if self.gone is not True:
-            return self.gone
+        gone = self.sifted.gone
+        if gone is not True:
+            return gone
         all_of_them: BoolArray | None = self.__dict__.get("_all_of_them")
         if all_of_them is None:
-            all_of_them = self.__dict__["_all_of_them"] = _read_only(np.ones(self._size, bool))
+            all_of_them = self.__dict__["_all_of_them"] = _read_only(np.ones(len(self), bool))
         return all_of_them
 
     def on_host(self) -> Batch:
         """The same batch in host memory."""
         if not self.resident:
             return self
-        return Batch(as_ids(self.src, "src"), as_ids(self.dst, "dst"), self.weights, self.gone)
+        src, dst, weights, gone, *_ = self.given
+        return Batch(as_ids(src, "src"), as_ids(dst, "dst"), weights, gone)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a batch does not change; make a new one instead of setting {name}")
 
     def __len__(self) -> int:
         """The number of updates; self-loops are not counted, unless the ids lie on a device."""
-        return self._size
+        return self.sifted.size
 
     def __repr__(self) -> str:
         deletes = 0 if self.delete is None else int(np.count_nonzero(self.delete))
         return f"<graphlode.Batch: {len(self) - deletes:,} insertions, {deletes:,} deletions>"
 
     def __reduce__(self) -> Any:
-        if self.resident:
-            return self.on_host().__reduce__()
-        if not self.loop_ids.size:
-            return Batch, (self.src, self.dst, self.weights, self.gone)
-        loops = self.loop_ids
-        src, dst = np.concatenate([self.src, loops]), np.concatenate([self.dst, loops])
-        weights = None if self.weights is None else np.concatenate([self.weights, np.ones(loops.size)])
-        delete = None if self.delete is None else np.concatenate([self.delete, np.zeros(loops.size, bool)])
-        return Batch, (src, dst, weights, delete)
+        return Batch, self.on_host().given[:4]
 
 
 _NO_PATHS: Mapping[str, str] = MappingProxyType({})
@@ -199,16 +208,37 @@ def _gone(delete: Any, size: int) -> BoolArray | Literal[True] | None:
     return array.astype(bool, copy=False)
 
 
+def _without_loops(given: Updates) -> Updates:
+    src, dst, weights, gone, *_ = given
+    loops = src == dst
+    self_loops = int(np.count_nonzero(loops))
+    if not self_loops:
+        return given
+    brought = _NO_IDS if gone is True else src[loops if gone is None else loops & ~gone]
+    kept = ~loops
+    src, dst = src[kept], dst[kept]
+    weights = None if weights is None else weights[kept]
+    gone = gone if gone is None or gone is True else gone[kept]
+    return _read_only_updates(src, dst, weights, gone, src.size, self_loops, _read_only(brought))
+
+
+def _read_only_updates(src: AnyArray, dst: AnyArray, weights: Any, gone: Any, *rest: Any) -> Updates:
+    weights = None if weights is None else _read_only(weights)
+    gone = gone if gone is None or gone is True else _read_only(gone)
+    return Updates(_read_only(src), _read_only(dst), weights, gone, *rest)
+
+
 def _read_only(array: AnyArray) -> AnyArray:
     view = array.view()
     view.flags.writeable = False
     return view
 
 
-def all_ids(batch: Batch) -> tuple[Int64Array, BoolArray | None]:
-    """Every id that the batch names, tails, heads, then self-loops, and whether an insertion names it (None: all)."""
+def all_ids(batch: Updates) -> tuple[Int64Array, BoolArray | None]:
+    """Every id that updates name, tails, heads, then self-loops, and whether an insertion names it (None: all)."""
     ids = np.concatenate([batch.src, batch.dst, batch.loop_ids], dtype=np.int64)
-    if batch.delete is None:
+    gone, loops = batch.gone, np.ones(batch.loop_ids.size, bool)
+    if gone is None:
         return ids, None
-    inserts = ~batch.delete
-    return ids, np.concatenate([inserts, inserts, np.ones(batch.loop_ids.size, bool)])
+    inserts = np.zeros(batch.size, bool) if gone is True else ~gone
+    return ids, np.concatenate([inserts, inserts, loops])

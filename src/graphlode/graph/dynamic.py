@@ -22,7 +22,7 @@ from graphlode.execute.devices import Devices, canonical, resolve
 from graphlode.execute.run import Shares
 from graphlode.execute.shares import weights_from
 from graphlode.graph.balance import first_weights
-from graphlode.graph.batch import Batch, BatchResult, all_ids
+from graphlode.graph.batch import Batch, BatchResult, Updates, all_ids
 from graphlode.graph.ids import Admission, VertexIds
 from graphlode.graph.shard import Strategy
 from graphlode.graph.shards import Shards
@@ -270,7 +270,7 @@ class DynamicGraph:
 
     def _apply(self, batch: Batch) -> BatchResult:
         begun = perf_counter()
-        if batch.weights is not None and not self._weighted:
+        if batch.given.weights is not None and not self._weighted:
             raise InputError("the batch has weights, but the store has none; make it with weighted=True")
         shards = self._shards
         with self._lock:
@@ -278,12 +278,15 @@ class DynamicGraph:
                 self._require_open()
             self._writer = get_ident()
             try:
+                if batch.resident and not shards.takes_resident:
+                    batch = batch.on_host()
                 if self._fixed and shards.takes_pairs:
                     change, paths = self._apply_pairs(batch)
+                    result = self._result(batch.given, change, paths)
                 else:
                     batch = batch.on_host()
                     change, paths = self._apply_keys(batch)
-                result = self._result(batch, change, paths)
+                    result = self._result(batch.sifted, change, paths)
             finally:
                 shards.wait()
             if shards.settles:
@@ -306,26 +309,23 @@ class DynamicGraph:
 
     def _apply_pairs(self, batch: Batch) -> tuple[Change, Mapping[str, str]]:
         """Checked where it is applied. Ids are positions, so there is nothing to locate."""
-        src, dst, resident, size, shards = batch.src, batch.dst, batch.resident, batch._size, self._shards
+        shards, resident, stream = self._shards, batch.resident, batch.stream
+        src, dst, weights, gone, size, *_ = batch.given
         if not self._read_elsewhere:
             self._latest = None  # as for keys
         begun: Any = None
         try:
             if resident and (quick := shards.quick) is not None:
-                begun = shards.attempt_quickly(src, dst, size, batch.gone, batch.stream, self._happened)
+                begun = shards.attempt_quickly(src, dst, size, gone, stream, self._happened)
                 if type(begun) is Change:
                     return begun, shards.paths_of_one(quick, begun)
-            if batch.self_loops:
-                self._ids.require(batch.loop_ids)
             if not resident and src.dtype != dst.dtype:
                 src, dst = src.astype(np.int64), dst.astype(np.int64)
-            weights = np.ones(size) if self._weighted and batch.weights is None else batch.weights
-            pairs = Pairs(src, dst, size, self._moment.num_vertices, not self._directed, resident, batch.stream)
-            return shards.apply(pairs, batch.gone, weights, self._happened, begun)
+            weights = np.ones(size) if self._weighted and weights is None else weights
+            pairs = Pairs(src, dst, size, self._moment.num_vertices, not self._directed, resident, stream)
+            return shards.apply(pairs, gone, weights, self._happened, begun)
         except InputError:
-            given = batch.on_host()  # to say which id it is
-            for ids in (given.src, given.dst, given.loop_ids):
-                self._ids.require(ids)
+            self._require(batch.on_host().given)  # to say which id it is
             raise
 
     def _located(
@@ -333,11 +333,10 @@ class DynamicGraph:
     ) -> tuple[AnyArray, AnyArray, BoolArray | None, FloatArray | None, Admission | None]:
         """The batch by positions. Deletions of vertices that are not there are left out."""
         if self._fixed:
-            for ids in (batch.src, batch.dst, batch.loop_ids):
-                self._ids.require(ids)
+            self._require(batch.given)
             return batch.src, batch.dst, batch.delete, batch.weights, None
         size = len(batch)
-        admission = self._ids.admit(*all_ids(batch))
+        admission = self._ids.admit(*all_ids(batch.sifted))
         tails, heads = admission.positions[:size], admission.positions[size : 2 * size]
         deletes, weights = batch.delete, batch.weights
         if deletes is not None:
@@ -346,6 +345,10 @@ class DynamicGraph:
                 tails, heads, deletes = tails[known], heads[known], deletes[known]
                 weights = None if weights is None else weights[known]
         return tails, heads, deletes, weights, admission
+
+    def _require(self, given: Updates) -> None:
+        for ids in (given.src, given.dst):
+            self._ids.require(ids)
 
     def _entries(
         self, tails: AnyArray, heads: AnyArray, deletes: BoolArray | None, weights: FloatArray | None
@@ -373,13 +376,13 @@ class DynamicGraph:
         self._moment = Moment(version + 1, num_vertices, num_entries + change.inserted - change.deleted)
         self._latest = None
 
-    def _result(self, batch: Batch, change: Change, paths: Mapping[str, str]) -> BatchResult:
+    def _result(self, applied: Updates, change: Change, paths: Mapping[str, str]) -> BatchResult:
         """All but the seconds, which are not over."""
         inserted, deleted, changed, self_loops = change.inserted, change.deleted, change.changed, change.self_loops
         if not self._directed:
             inserted, deleted, changed, self_loops = inserted // 2, deleted // 2, changed // 2, self_loops // 2
-        unchanged = batch._size - self_loops - inserted - deleted - changed
-        self_loops += batch.self_loops
+        unchanged = applied.size - self_loops - inserted - deleted - changed
+        self_loops += applied.self_loops
         return BatchResult(self._moment.version, inserted, deleted, changed, unchanged, self_loops, paths)
 
     def _publish(self) -> Snapshot:

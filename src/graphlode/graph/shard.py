@@ -101,6 +101,11 @@ class Shard:
         """Whether the kernels check pairs of positions and make keys themselves."""
         return getattr(self.kernels, "TAKES_PAIRS", False)
 
+    @property
+    def takes_resident(self) -> bool:
+        """Whether they read pairs that lie on a CUDA device."""
+        return getattr(self.kernels, "TAKES_RESIDENT", False)
+
     def nearby(self, part: Part) -> Device | None:
         """Where the part can be applied on the calling thread; None: on the worker."""
         if self._nearby is None or part.keys.size > _SMALL:

@@ -217,6 +217,7 @@ class Shards:
         self._only = self._shards[owners[0]] if len(owners) == 1 else None
         # Whether a batch may come as pairs of positions that nobody has checked: if one shard has all, and takes them.
         self.takes_pairs = self._only is not None and self._only.takes_pairs
+        self.takes_resident = self._only is not None and self._only.takes_resident
         self.quick = self._only if self._only is not None and self._only.is_quick else None
 
     def _wanted(self, *, now: bool = False) -> list[float] | None:

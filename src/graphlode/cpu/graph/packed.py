@@ -11,10 +11,11 @@ import numpy as np
 from graphlode.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
-from graphlode.packed import Change, Path
+from graphlode.packed import Change, Pairs, Path
 from graphlode.types import AnyArray, Int64Array
 
 State = _native.PackedRows
+TAKES_PAIRS = True
 
 
 @dataclass
@@ -24,6 +25,7 @@ class Plan:
     native: Any
     path: Path
     seconds: float
+    self_loops: int = 0  # entries of pairs that were dropped
 
 
 def create(device: CpuDevice, *, num_rows: int, weighted: bool) -> State:
@@ -33,8 +35,8 @@ def create(device: CpuDevice, *, num_rows: int, weighted: bool) -> State:
 def prepare(
     device: CpuDevice,
     state: State,
-    keys: AnyArray,
-    deletes: AnyArray | None,
+    batch: AnyArray | Pairs,
+    deletes: Any,
     weights: AnyArray | None,
     *,
     path: Path,
@@ -42,10 +44,32 @@ def prepare(
 ) -> Plan:
     """Sort and locate the batch, and write whatever nobody can see yet; `state` must not change before the commit."""
     begin = perf_counter()
+    self_loops = 0
+    if isinstance(batch, Pairs):
+        batch, deletes, weights, self_loops = _entries(batch, deletes, weights, state.num_rows, device.threads)
     native = _native.packed_prepare(
-        state, _whole(keys), _whole(deletes), _whole(weights), path, device.threads, control.words
+        state, _whole(batch), _whole(deletes), _whole(weights), path, device.threads, control.words
     )
-    return Plan(native, path, perf_counter() - begin)
+    return Plan(native, path, perf_counter() - begin, self_loops)
+
+
+def _entries(
+    pairs: Pairs, deletes: Any, weights: AnyArray | None, num_rows: int, threads: int
+) -> tuple[AnyArray, AnyArray | None, AnyArray | None, int]:
+    """Keys, what goes with each of them, and how many entries of pairs of equals are left out."""
+    rows, neighbors, both = pairs.rows, pairs.neighbors, pairs.both
+    keys, self_loops = _native.packed_pair_keys(rows, neighbors, num_rows, both, threads)
+    kept = rows != neighbors if self_loops else None
+
+    def for_entries(values: AnyArray) -> AnyArray:
+        values = values if kept is None else values[kept]
+        return np.repeat(values, 2) if both else values
+
+    if deletes is True:
+        deletes = np.ones(keys.size, np.bool_)
+    elif deletes is not None:
+        deletes = for_entries(deletes)
+    return keys, deletes, None if weights is None else for_entries(weights), self_loops << both
 
 
 @overload
@@ -60,7 +84,7 @@ def commit(device: CpuDevice, plan: Plan) -> Change:
     begin = perf_counter()
     inserted, deleted, changed, slots_written, rebalances = plan.native.commit()
     seconds = plan.seconds + perf_counter() - begin
-    return Change(inserted, deleted, changed, plan.path, slots_written, rebalances, seconds)
+    return Change(inserted, deleted, changed, plan.path, slots_written, rebalances, seconds, plan.self_loops)
 
 
 def resize(device: CpuDevice, state: State, num_rows: int) -> None:

@@ -21,6 +21,8 @@ from graphlode.errors import DeviceMemoryError, KernelFaultError
 from graphlode.types import AnyArray, Memory
 from graphlode.worker import Worker
 
+_MOST_SHORT = np.iinfo(np.int32).max
+
 
 class EmulatedDevice:
     """A small GPU that is not there. Its limits can be chosen, to take a driver down the path of a smaller or larger one."""
@@ -104,6 +106,12 @@ class EmulatedDevice:
     def asarray(self, array: Any) -> AnyArray:
         with self._memory_errors():
             return np.ascontiguousarray(array)
+
+    def ids(self, tails: AnyArray, heads: AnyArray) -> tuple[AnyArray, AnyArray]:
+        fit = all(ids.min(initial=0) >= 0 and ids.max(initial=0) <= _MOST_SHORT for ids in (tails, heads))
+        width = np.int32 if fit else tails.dtype
+        with self._memory_errors():
+            return tails.astype(width), heads.astype(width)
 
     def update(self, array: AnyArray, start: int, values: AnyArray) -> None:
         array[start : start + values.size] = values

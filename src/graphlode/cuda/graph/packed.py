@@ -78,7 +78,7 @@ __all__ = [
 MOST_QUICK = MOST_SMALL
 """Pairs for which `attempt_quickly` may have a way."""
 
-TAKES_PAIRS = True
+TAKES_PAIRS = TAKES_RESIDENT = True
 """Batches may be `Pairs`, which are checked on the device."""
 
 READS_ON_WORKER = True

@@ -2,7 +2,7 @@
 
 Keys come with their delete bits; pairs of positions come as they are, checked and made into keys where they are first
 read (include/packed_input.cuh). Small batches of the host are copied into page-locked memory that kernels read
-themselves: a copy to the device would take longer than the batch.
+themselves: a copy to the device would take longer than the batch. Larger ones are sent by several threads, in 32 bits.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from graphlode.packed import Pairs
 from graphlode.types import AnyArray, FloatArray
 
 MOST_SMALL = 2048  # as in packed_block_sort.cuh
+MOST_MAPPED = 1 << 14  # updates that kernels read in memory of the host: once, so that it costs them the way of the bus
 INFO_WORDS = 16  # room for packed_info of packed_store.cuh
 
 # How a batch is given, as in packed_input.cuh.
@@ -67,8 +68,8 @@ class Staging:
     before that."""
 
     def __init__(self, device: KernelDevice) -> None:
-        widths = {"told": 8 * INFO_WORDS, "tails": 8 * MOST_SMALL, "heads": 8 * MOST_SMALL}
-        widths |= {"deletes": MOST_SMALL, "weights": 8 * MOST_SMALL}
+        widths = {"told": 8 * INFO_WORDS, "tails": 8 * MOST_MAPPED, "heads": 8 * MOST_MAPPED}
+        widths |= {"deletes": MOST_MAPPED, "weights": 8 * MOST_MAPPED}
         host, there = mapped(device, sum(widths.values()))
         self.device_number = None if device.xp is np else there.data.device_id
         own, self.on_device, at = {}, {}, 0
@@ -123,13 +124,13 @@ class Staging:
 def take(device: KernelDevice, staging: Staging, batch: Any, deletes: Any, weights: Any) -> Given:
     """A batch of keys, or of pairs, that lies on the host or on the device."""
     if isinstance(batch, Pairs):
-        if not batch.resident and batch.size <= MOST_SMALL:
+        if not batch.resident and batch.size <= MOST_MAPPED:
             return staging.take_pairs(batch, deletes, weights)
         return _pairs_on_device(device, staging, batch, deletes, weights)
     if deletes is not None:
         deletes = deletes if isinstance(batch, np.ndarray) else device.asarray(deletes)
         batch = batch | deletes.astype(np.uint64) << _DELETE_BIT
-    if batch.size <= MOST_SMALL and isinstance(batch, np.ndarray):
+    if batch.size <= MOST_MAPPED and isinstance(batch, np.ndarray):
         return staging.take_keys(batch, weights)
     keys = device.asarray(batch)
     how, values = (0, staging.on_device["weights"]) if weights is None else (WEIGHTS, device.asarray(weights))
@@ -139,7 +140,9 @@ def take(device: KernelDevice, staging: Staging, batch: Any, deletes: Any, weigh
 def _pairs_on_device(device: KernelDevice, staging: Staging, pairs: Pairs, deletes: Any, weights: Any) -> Given:
     tails, heads, stream, number = pairs.rows, pairs.neighbors, pairs.stream, staging.device_number
     kind = device.xp.ndarray
-    if not (type(tails) is kind and type(heads) is kind) or (
+    if not pairs.resident:
+        tails, heads = device.ids(tails, heads)
+    elif not (type(tails) is kind and type(heads) is kind) or (
         number is not None and not (tails.data.device_id == number and heads.data.device_id == number)
     ):
         with device.current():

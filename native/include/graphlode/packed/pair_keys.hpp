@@ -1,0 +1,20 @@
+// pair_keys.hpp - pairs of positions, as users give them, made into keys.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "graphlode/memory.hpp"
+
+namespace graphlode::packed {
+
+struct pair_keys {
+  buffer<std::uint64_t> keys;
+  std::int64_t self_loops = 0;  // pairs that have no key
+};
+
+// Keys in the order of the pairs; with `both`, each pair has two, there and back. Positions must be below num_rows.
+template <class Id>
+pair_keys keys_of_pairs(std::span<const Id> rows, std::span<const Id> neighbors, std::int64_t num_rows, bool both,
+                        int threads);
+
+}  // namespace graphlode::packed
