@@ -217,15 +217,20 @@ def test_a_path_that_was_misjudged_is_found_by_trying() -> None:
     assert "rebuild" not in taken  # nothing so slow is worth a try
 
 
-@pytest.mark.parametrize("times", [1.5, 3.3])
-def test_a_path_that_no_batch_took_may_look_worse_and_is_tried(times: float) -> None:
+@pytest.mark.parametrize("overflows", [False, True], ids=["", "the first batch has no choice"])
+@pytest.mark.parametrize("times", [1.5, 3.3, 50.0])
+def test_a_path_that_no_batch_took_may_look_worse_and_is_tried(times: float, overflows: bool) -> None:
     """Calibration has shown only small shards, and merging as so many times as slow as it is."""
     truth: dict[Path, float] = {"in place": 0.03, "merge": 0.025, "rebuild": 0.5}
     model = CostModel()
     shown = truth | {"merge": times * truth["in place"]}
     model.calibrate(lambda size: ((p, u, e, shown[p]) for p, u, e, _ in trial(size)), budget=10.0)
+    if overflows:
+        assert model.choose(10**5, 10**6, in_place=False) == "merge"
+        model.observe("merge", 10**5, 10**6, 10 * truth["merge"])
     taken = run_batches(model, truth, 60)
     assert taken[0] == "in place" and taken[-20:].count("merge") >= 16
+    assert "rebuild" not in taken
 
 
 def test_a_path_that_goes_on_losing_is_tried_less_and_less() -> None:

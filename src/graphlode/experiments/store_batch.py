@@ -97,7 +97,7 @@ def _time(store: DynamicGraph, batches: list[Edges]) -> Cell:
     for number, (new_src, new_dst) in enumerate(batches):
         seconds = []
         for delete in (False, True):
-            batch = Batch(new_src, new_dst, delete=np.full(new_src.size, delete))
+            batch = Batch(new_src, new_dst, delete=delete)
             begun = perf_counter()
             result = store.apply(batch)
             seconds.append(perf_counter() - begun)

@@ -21,7 +21,7 @@ Batches that are small beside the store need no model: whatever the device, writ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import exp
+from math import exp, inf
 from threading import Lock
 from time import perf_counter
 from typing import NamedTuple
@@ -33,7 +33,7 @@ CHOICES: tuple[Path, ...] = ("in place", "merge", "rebuild")
 
 _ANCHOR = 0.01  # what calibration counts for beside recent batches: directions that they do not explore stay known
 _FAR = 4  # times as many entries as a path was ever seen with: nothing is known of it
-_UNCERTAIN: tuple[Path, ...] = ("merge", "in place")  # that are tried there,
+_UNCERTAIN: tuple[Path, ...] = ("merge", "in place")  # that are tried there: neither can be much worse than the other,
 _TRIES = 4  # so many times in a row,
 _UNTOLD = 2  # of which the first ones tell nothing
 _REBUILT_FROM = 8  # with fewer than one update for so many entries, sorting all of them anew is out of the question
@@ -42,6 +42,7 @@ _SHORTEST = 1e-9  # seconds
 _WORTH_A_TRY = 2.5  # times what the best path is expected to take
 _WORTH_A_FIRST_TRY = 4.0  # the same, if no batch like it took the path
 _WORTH_ANOTHER_TRY = 10.0  # the same, if all that took it may have had to wait for something
+_FEWEST_TOLD = 2  # real batches without which one of those is worth a try whatever it is expected to take
 _FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many the next time
 
 
@@ -82,6 +83,7 @@ class CostModel:
         self._tries = dict.fromkeys(CHOICES, 0)  # of far more
         self._usual: Path = "in place"  # what was chosen last, tries aside
         self._compared: dict[Path, tuple[Kind, float]] = {}  # other paths: how many times as long as the usual one
+        self._told = dict.fromkeys(CHOICES, 0)  # batches that were learned from, those of calibration aside
         self._seen = dict.fromkeys(CHOICES, (Kind(0, 0), 0))  # what took a path last, and how many like it did
         self._last: tuple[Path, Kind, int] = "in place", Kind(0, 0), 0  # observed, and so many of it in a row
         self._untold = 0  # in a row
@@ -102,6 +104,7 @@ class CostModel:
                     if not self._note_row(known, kind):
                         return
                     fit.observe(_features(known, updates, entries), seconds)
+                    self._told[known] += self.calibrated
                     if known != self._usual:
                         self._compare(known, kind, seconds)
 
@@ -212,7 +215,12 @@ class CostModel:
         self._tries[path], self._most_entries[path] = 0, max(self._most_entries[path], entries)
 
     def _worth(self, path: Path, updates: int, entries: int) -> float:
-        """How many times as long as the best path one may take to be worth a try."""
+        """How many times as long as the best path one may take to be worth a try.
+
+        Calibration knows batches of far fewer updates: one of them that was interrupted shows in what it says of these.
+        """
+        if path in _UNCERTAIN and self._told[path] < _FEWEST_TOLD:
+            return inf
         seen = self._times_seen(path, updates, entries)
         if seen >= _TRIES:
             return _WORTH_A_TRY
