@@ -290,6 +290,39 @@ def test_the_better_path_is_found_though_first_batches_wait_and_the_machine_is_b
     assert np.mean(lost) < 1.03 and max(lost) < 1.1
 
 
+def test_batches_after_larger_ones_that_were_sorted_anew_find_their_own_path(model: CostModel) -> None:
+    """Sorting all of it anew was the usual path, and is out of the question for those that follow."""
+    for _ in range(20):
+        model.observe("in place", 10**6, 11 * 10**6, 3.2e-4)
+        model.observe("rebuild", 10**7, 11 * 10**6, 8e-4)
+    seconds: dict[Path, float] = {"in place": 2e-2, "merge": 1e-3, "rebuild": 8e-4}
+    for _ in range(60):
+        path = model.choose(10**7, 11 * 10**6)
+        model.observe(path, 10**7, 11 * 10**6, seconds[path])
+    assert path == "rebuild"
+    seconds = {"in place": 3.2e-4, "merge": 2.5e-4}
+    taken: list[Path] = []
+    for _ in range(150):
+        taken.append(model.choose(10**6, 11 * 10**6))
+        model.observe(taken[-1], 10**6, 11 * 10**6, seconds[taken[-1]])
+    assert taken[-50:].count("merge") >= 40
+
+
+def test_a_path_that_was_learned_while_the_machine_was_busy_is_tried_again(model: CostModel) -> None:
+    """All that took it took far too long, so that no prediction would ever choose it; it waits, though not for ever."""
+    seconds: dict[Path, float] = {"in place": 3.2e-4, "merge": 2.5e-4}
+    for _ in range(20):
+        model.observe("in place", 10**6, 11 * 10**6, seconds["in place"])
+    for _ in range(12):
+        assert model.choose(10**6, 11 * 10**6, in_place=False) == "merge"
+        model.observe("merge", 10**6, 11 * 10**6, 2e-3)
+    taken: list[Path] = []
+    for _ in range(600):
+        taken.append(model.choose(10**6, 11 * 10**6))
+        model.observe(taken[-1], 10**6, 11 * 10**6, seconds[taken[-1]])
+    assert taken[:20].count("merge") <= 5 and taken[-50:].count("merge") >= 40
+
+
 def test_in_place_rewrites_a_leaf_per_update_until_all_leaves_are_met() -> None:
     assert entries_rewritten("in place", 1, 10**6) == pytest.approx(32, rel=0.01)
     assert entries_rewritten("in place", 10**7, 10**6) == pytest.approx(10**6 / 0.8, rel=0.01)

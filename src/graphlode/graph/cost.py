@@ -10,7 +10,8 @@ Errors count relative to the time, so that small batches matter as much as large
 A path that is never taken would never be learned, however wrong its numbers are. So one that is expected to take little
 longer than the best is tried now and then, less and less often as it goes on losing; and what small shards have shown
 says little of far larger ones, where the paths that may be best are tried first. It is tried several times in a row, and
-the last ones tell: after another path the first ones wait for memory, so that one alone would lose for ever.
+the last ones tell: after another path the first ones wait for memory, so that one alone would lose for ever. One that
+looks far worse waits for its turn as many times as long, since it may only have been seen on a busy machine.
 
 All paths take longer while the machine is busy, but only the one that is taken shows it. So another one is believed to
 take as many times as long as the usual one as it did when it was last tried.
@@ -42,6 +43,7 @@ _SHORTEST = 1e-9  # seconds
 _WORTH_A_TRY = 2.5  # times what the best path is expected to take
 _WORTH_A_FIRST_TRY = 4.0  # the same, if no batch like it took the path
 _WORTH_ANOTHER_TRY = 10.0  # the same, if all that took it may have had to wait for something
+_PATIENCE = 6  # choices for one that go by before a path is tried that is not worth it, for each time it takes the best
 _FEWEST_TOLD = 2  # real batches without which one of those is worth a try whatever it is expected to take
 _FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many the next time
 
@@ -135,13 +137,13 @@ class CostModel:
                     return path
             makes_sense = {"in place": in_place, "merge": True, "rebuild": updates * _REBUILT_FROM >= entries}
             costs = {
-                path: fit.predict(_features(path, updates, entries))
+                path: max(fit.predict(_features(path, updates, entries)), _SHORTEST)
                 for path, fit in self._fits.items()
                 if makes_sense[path]
             }
             self._correct(costs, updates, entries)
             best = min(costs, key=costs.__getitem__)
-            if self._usual not in costs:  # for once
+            if self._usual == "in place" and not in_place:  # for once
                 return best
             if best != self._usual:
                 self._change_usual(best, Kind(updates, entries))
@@ -172,12 +174,10 @@ class CostModel:
         self._usual = best
 
     def _note_row(self, path: Path, kind: Kind) -> bool:
-        """Whether a batch tells what its path takes. One of the first like it after others like it took another path does
-        not, unless none does, where paths take turns."""
+        """Whether a batch tells what its path takes. One of the first like it, or after another path, does not, unless none
+        does, where kinds or paths take turns."""
         last, its, in_row = self._last
-        if not its.has(*kind):
-            in_row = _UNTOLD  # who knows; if kinds take turns, there is nothing better
-        elif last != path:
+        if last != path or not its.has(*kind):
             in_row = 0
         self._last = path, kind, in_row + 1
         is_first = self.calibrated and in_row < _UNTOLD
@@ -214,6 +214,13 @@ class CostModel:
                 return
         self._tries[path], self._most_entries[path] = 0, max(self._most_entries[path], entries)
 
+    def _patience(self, path: Path, times: float, updates: int, entries: int) -> float:
+        """How many times as long as one that is worth a try a path waits for its turn, which is expected to take so many
+        times what the best does; 0: for ever. Whatever was learned may be wrong, so only those do that sort all anew."""
+        if times < self._worth(path, updates, entries):
+            return 1.0
+        return _PATIENCE * times if path in _UNCERTAIN else 0.0
+
     def _worth(self, path: Path, updates: int, entries: int) -> float:
         """How many times as long as the best path one may take to be worth a try.
 
@@ -231,9 +238,9 @@ class CostModel:
         if self._passed_over[best]:  # it was passed over before: it may be again, and should not wait long then
             self._passed_over[best], self._waits[best] = 0, _FIRST_WAIT
         for path in costs:
-            if path != best and costs[path] < self._worth(path, updates, entries) * costs[best]:
+            if path != best and (patience := self._patience(path, costs[path] / costs[best], updates, entries)):
                 self._passed_over[path] += 1
-                if self._passed_over[path] > self._waits[path]:
+                if self._passed_over[path] > patience * self._waits[path]:
                     self._passed_over[path] = 0
                     self._waits[path] = min(2 * self._waits[path], _LONGEST_WAIT)
                     self._trying = path, Kind(updates, entries), _TRIES
