@@ -40,7 +40,7 @@ def test_keys_come_in_the_order_of_their_pairs(pairs: list[tuple[int, int]], bot
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0], ids=["no self-loops", "some", "all"])
 def test_many_threads_leave_nothing_out_between_their_parts(both: bool, share: float) -> None:
     rng = np.random.default_rng(4)
-    rows = rng.integers(0, 2**31 - 1, 100_001)
+    rows = rng.integers(0, 2**31 - 1, 1_000_001)
     neighbors = np.where(rng.random(rows.size) < share, rows, rows ^ 1)
     for threads in (1, 2, 5):
         keys, self_loops = _native.packed_pair_keys(rows, neighbors, 2**31 - 1, both, threads)
@@ -50,7 +50,7 @@ def test_many_threads_leave_nothing_out_between_their_parts(both: bool, share: f
 
 @pytest.mark.parametrize("wrong", [ROWS, -1, 2**31 - 1])
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("size", [3, 70_000])
+@pytest.mark.parametrize("size", [3, 300_000])
 def test_positions_out_of_range_are_refused_wherever_they_are(wrong: int, dtype: Any, size: int) -> None:
     right = np.arange(size, dtype=dtype) % ROWS
     for place in (0, size // 2, size - 1):

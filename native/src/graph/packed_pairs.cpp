@@ -48,7 +48,7 @@ template <class Id>
 pair_keys keys_of_pairs(std::span<const Id> rows, std::span<const Id> neighbors, std::int64_t num_rows, bool both,
                         int threads) {
   const auto count = static_cast<std::int64_t>(rows.size());
-  threads = worthwhile_threads(count, threads);
+  threads = worthwhile_threads(count / 8, threads);  // to wait for each other costs more than many would bring
   std::vector<part_facts> parts(static_cast<std::size_t>(threads));
   const auto of_part = [&](std::span<const Id> ids, std::int64_t begin, std::int64_t end) {
     return ids.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));

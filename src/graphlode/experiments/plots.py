@@ -118,9 +118,14 @@ def plain_logarithmic(axis: Any) -> None:
     axis.set_xscale("log")
     axis.set_yscale("log")
     for one in (axis.xaxis, axis.yaxis):
-        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        one.set_major_formatter(FuncFormatter(lambda value, _: _short_number(value)))
         one.set_minor_formatter(NullFormatter())
     axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=8))
+
+
+def _short_number(value: float) -> str:
+    """Millions as such: long numbers run into their neighbors."""
+    return f"{value / 1e6:,.10g} M" if value >= 1e6 else f"{value:,.10g}"
 
 
 def time_text(seconds: float) -> str:
