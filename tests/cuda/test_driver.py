@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 import struct
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from driver_calls import CONTEXT, take
 
 from graphlode.cuda import _driver
 from graphlode.errors import DeviceMemoryError, DeviceUnavailableError, InputError, KernelFaultError
 from graphlode.types import AnyArray
 
-CONTEXT = 4096
 FUNCTIONS = count(1)  # handles of the driver
-SECTION = 1 << 20  # bytes of the ring that are reused together, of four
+
+Make = Callable[..., _driver.Kernel]
 
 
 class Array:
@@ -36,36 +34,6 @@ class Sub(Array):
     pass
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> str:
-    if shutil.which("g++") is None:
-        pytest.skip("needs g++")
-    built = tmp_path_factory.mktemp("driver") / "libfake.so"
-    source = Path(__file__).parent / "fake_driver.cpp"
-    subprocess.run(["g++", "-std=c++20", "-O1", "-shared", "-fPIC", "-o", built, source], check=True)
-    return str(built)
-
-
-@pytest.fixture
-def fake(library: str) -> Iterator[ctypes.CDLL]:
-    driver = ctypes.CDLL(library)
-    driver.cuCtxSetCurrent(ctypes.c_void_p(CONTEXT))
-    yield driver
-    driver.fake_fail(b"", 0)
-    driver.cuStreamSynchronize(None)
-    while take(driver) is not None:
-        pass
-    driver.cuCtxSetCurrent(None)
-
-
-@pytest.fixture
-def queue(library: str, fake: ctypes.CDLL) -> _driver.Queue:
-    return _driver.Queue("cuda:7", SimpleNamespace(ptr=17), library)
-
-
-Make = Callable[..., _driver.Kernel]
-
-
 @pytest.fixture
 def kernel(queue: _driver.Queue, fake: ctypes.CDLL) -> Make:
     """Makes a kernel with parameters of these sizes."""
@@ -77,13 +45,6 @@ def kernel(queue: _driver.Queue, fake: ctypes.CDLL) -> Make:
         return _driver.Kernel(queue, function, "walk", Array)
 
     return make
-
-
-def take(fake: ctypes.CDLL) -> tuple[tuple[int, ...], bytes] | None:
-    """The oldest launch: grid, block and shared bytes, and the bytes of its arguments."""
-    shape, room = (ctypes.c_uint * 3)(), (ctypes.c_ubyte * 1024)()
-    size = fake.fake_take_launch(shape, room)
-    return None if size < 0 else (tuple(shape), bytes(room)[:size])
 
 
 SCALARS = [
@@ -274,69 +235,6 @@ def test_what_is_told_is_heard_when_all_of_it_is_there(queue: _driver.Queue, fak
         queue.hear(told, 5)  # the other one never comes
 
 
-def test_arrays_arrive_though_the_ring_wraps_before_anybody_waits(queue: _driver.Queue, fake: ctypes.CDLL) -> None:
-    rng = np.random.default_rng(1)
-    sent = [rng.integers(0, 255, size, np.uint8) for size in rng.integers(1, SECTION // 3, 60)]
-    there = [np.zeros_like(array) for array in sent]
-    waited = fake.fake_event_waits()
-    for array, place in zip(sent, there, strict=True):
-        scratch = array.copy()
-        queue.send(place.ctypes.data, scratch)
-        scratch.fill(0)  # the caller's again
-    assert sum(map(len, sent)) > 5 * SECTION and fake.fake_event_waits() > waited
-    queue.synchronize()
-    for array, place in zip(sent, there, strict=True):
-        np.testing.assert_array_equal(place, array)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 5])
-@pytest.mark.parametrize("size", [0, 1, SECTION, SECTION + 1, 23 * SECTION + 77])
-def test_arrays_of_any_size_go_there_and_come_back(queue: _driver.Queue, threads: int, size: int) -> None:
-    sent = np.random.default_rng(size).integers(0, 255, size, np.uint8)
-    there, back = np.zeros_like(sent), np.zeros_like(sent)
-    for _ in range(2):
-        queue.send(there.ctypes.data, sent, threads)
-        queue.fetch(back, there.ctypes.data, threads)
-        np.testing.assert_array_equal(back, sent)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 5])
-@pytest.mark.parametrize("size", [0, 1, 77, SECTION // 8, SECTION // 4 + 3, 3 * SECTION + 77])
-def test_ids_go_there_in_half_of_their_bytes(queue: _driver.Queue, threads: int, size: int) -> None:
-    tails, heads = np.random.default_rng(size).integers(0, 2**31, (2, size))
-    there = np.full(2 * size + 1, -1, np.int32)
-    for _ in range(2):
-        assert queue.send_narrow(there.ctypes.data, tails, heads, threads)
-        queue.synchronize()
-        np.testing.assert_array_equal(there[:-1], np.concatenate([tails, heads]))
-        assert there[-1] == -1
-        tails, heads = heads, tails
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("wrong", [-1, 2**31, 2**32, -(2**63)])
-@pytest.mark.parametrize("place", [0, SECTION // 4 - 1, SECTION // 4, SECTION])
-def test_an_id_that_needs_more_bits_is_noticed_wherever_it_is(
-    queue: _driver.Queue, threads: int, wrong: int, place: int
-) -> None:
-    there = np.zeros(2 * SECTION + 2, np.int32)
-    for number in range(2):
-        both = np.full((2, SECTION + 1), 2**31 - 1)
-        assert queue.send_narrow(there.ctypes.data, *both, threads)
-        both[number, place] = wrong
-        assert not queue.send_narrow(there.ctypes.data, *both, threads)
-    queue.synchronize()
-
-
-def test_arrays_that_are_not_contiguous_or_not_to_be_written_are_refused(queue: _driver.Queue) -> None:
-    with pytest.raises((BufferError, ValueError)):
-        queue.send(1, np.arange(10)[::2])
-    fixed = np.arange(3)
-    fixed.flags.writeable = False
-    with pytest.raises((BufferError, ValueError)):
-        queue.fetch(fixed, 1)
-
-
 def test_several_threads_send_fetch_and_launch_at_once(queue: _driver.Queue, kernel: Make, fake: ctypes.CDLL) -> None:
     launched = kernel(4)
 
@@ -400,19 +298,6 @@ def test_an_error_of_the_driver_says_which_device_and_call(
         queue.fetch(np.zeros(10), there.ctypes.data, threads)
     fake.fake_fail(b"", 0)
     queue.synchronize()
-
-
-@pytest.mark.parametrize("call", ["cuMemcpyHtoDAsync", "cuEventSynchronize", "cuEventRecord"])
-def test_nobody_waits_for_what_will_not_be_sent(queue: _driver.Queue, fake: ctypes.CDLL, call: str) -> None:
-    sent = np.random.default_rng(1).integers(0, 255, 40 * SECTION, np.uint8)  # more than is under way at a time
-    there = np.zeros_like(sent)
-    fake.fake_fail(call.encode(), 700)
-    with pytest.raises(KernelFaultError, match=call):
-        queue.send(there.ctypes.data, sent, 4)
-    fake.fake_fail(b"", 0)
-    queue.send(there.ctypes.data, sent, 4)
-    queue.synchronize()
-    np.testing.assert_array_equal(there, sent)
 
 
 def test_without_the_library_the_error_says_what_was_looked_for() -> None:

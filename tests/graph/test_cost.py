@@ -323,6 +323,31 @@ def test_a_path_that_was_learned_while_the_machine_was_busy_is_tried_again(model
     assert taken[:20].count("merge") <= 5 and taken[-50:].count("merge") >= 40
 
 
+@pytest.mark.parametrize(("often", "seldom"), [(5, 1), (10, 2), (1, 1)])
+def test_a_kind_that_comes_among_others_is_learned(model: CostModel, often: int, seldom: int) -> None:
+    """No two or three of them follow each other, so that each is one of the first."""
+    entries = 10**7
+    seconds: dict[int, dict[Path, float]] = {
+        2 * 10**5: {"in place": 2e-4, "merge": 3e-4},
+        2 * 10**6: {"in place": 1e-3, "merge": 6e-3, "rebuild": 9e-3},
+    }
+    taken: list[Path] = []
+    for _ in range(300):
+        for updates, number in ((2 * 10**5, often), (2 * 10**6, seldom)):
+            for _ in range(number):
+                path = model.choose(updates, entries)
+                model.observe(path, updates, entries, seconds[updates][path])
+                if updates > 10**6:
+                    taken.append(path)
+    assert taken[-100:].count("in place") >= 80
+
+
+def test_times_of_nothing_do_no_harm(model: CostModel) -> None:
+    for _ in range(100):
+        path = model.choose(10**5, 10**6)
+        model.observe(path, 10**5, 10**6, 0.0)
+
+
 def test_in_place_rewrites_a_leaf_per_update_until_all_leaves_are_met() -> None:
     assert entries_rewritten("in place", 1, 10**6) == pytest.approx(32, rel=0.01)
     assert entries_rewritten("in place", 10**7, 10**6) == pytest.approx(10**6 / 0.8, rel=0.01)

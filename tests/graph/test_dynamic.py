@@ -245,6 +245,38 @@ def test_a_batch_on_the_device_does_what_one_of_the_host_does(mix: list[str], di
         assert stores[0].snapshot() == stores[1].snapshot()
 
 
+@pytest.mark.parametrize("size", [1, 3000])
+def test_a_batch_of_self_loops_concerns_no_shard(mix: list[str], size: int) -> None:
+    store = gl.DynamicGraph(devices=mix, shares=even(mix), num_vertices=500)
+    store.insert(np.arange(400), np.arange(400) + 1)
+    ids = np.arange(size) % 500
+    for batch in (gl.Batch(ids, ids), gl.Batch(ids, ids, delete=True), gl.Batch._on_device(ids, ids)):
+        result = store.apply(batch)
+        assert (result.self_loops, result.inserted, result.deleted, result.unchanged) == (size, 0, 0, 0)
+        assert dict(result.paths) == {} and store.num_edges == 400
+    store.check()
+
+
+@pytest.mark.parametrize("size", [500, 20_000])
+def test_arrays_may_differ_in_width_and_have_gaps(mix: list[str], size: int) -> None:
+    rng, stores = np.random.default_rng(10), []
+    src, dst = rng.integers(0, 300, (2, size))
+    delete, weights = rng.random(size) < 0.3, rng.random(size)
+
+    def apart(array: Any) -> Any:
+        return np.repeat(array, 2)[::2]
+
+    for batch in (
+        gl.Batch(src, dst, weights, delete),
+        gl.Batch(src.astype(np.int32), dst, apart(weights), apart(delete)),
+        gl.Batch(apart(src), apart(dst.astype(np.int16)), weights.astype(np.float64), delete),
+    ):
+        store = gl.DynamicGraph(devices=mix, shares=even(mix), num_vertices=300, weighted=True)
+        assert store.apply(batch).self_loops == np.count_nonzero(src == dst)
+        stores.append(store.snapshot())
+    assert stores[0] == stores[1] == stores[2] and stores[0].num_edges > 0
+
+
 @pytest.mark.parametrize("size", [3, 3000, 20_000])
 def test_an_id_out_of_range_is_named_wherever_it_is_found(mix: list[str], size: int) -> None:
     store = gl.DynamicGraph(devices=mix, shares=even(mix), num_vertices=500)

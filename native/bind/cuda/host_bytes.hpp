@@ -22,6 +22,7 @@ class bytes_of {
 
   void* data() const { return view_.buf; }
   std::size_t size() const { return static_cast<std::size_t>(view_.len); }
+  std::size_t item_size() const { return static_cast<std::size_t>(view_.itemsize); }
 
  private:
   Py_buffer view_;

@@ -31,13 +31,16 @@ void send(cuda::queue& to, std::uint64_t address, nb::handle array, int threads)
 }
 
 std::span<const std::int64_t> ids_in(const bytes_of& array) {
+  if (array.item_size() != sizeof(std::int64_t)) throw input_error("ids to be narrowed have 64 bits");
   return {static_cast<const std::int64_t*>(array.data()), array.size() / sizeof(std::int64_t)};
 }
 
 bool send_narrow(cuda::queue& to, std::uint64_t address, nb::handle tails, nb::handle heads, int threads) {
   const bytes_of from(tails, PyBUF_C_CONTIGUOUS), and_from(heads, PyBUF_C_CONTIGUOUS);
+  const auto first = ids_in(from), second = ids_in(and_from);
+  if (first.size() != second.size()) throw input_error("tails and heads have the same length");
   const nb::gil_scoped_release released;
-  return to.send_narrow(address, {ids_in(from), ids_in(and_from)}, threads);
+  return to.send_narrow(address, {first, second}, threads);
 }
 
 void fetch(cuda::queue& from, nb::handle array, std::uint64_t address, int threads) {

@@ -3,20 +3,21 @@
 // Whoever has work in many parts begins at once and alone, and helpers join as they wake up. At the end only those are
 // waited for that have come: one that wakes up late, since its core is busy with something else, costs nothing.
 // OpenMP's threads must all arrive before anybody may leave, which takes milliseconds where cores are few or shared.
+//
+// They begin when they are first needed, but on the cores of the thread that made this object: whoever is first may be
+// bound to one core for a while. After a fork the child has none, and begins with others.
 #pragma once
-#include <atomic>
-#include <condition_variable>
-#include <cstdint>
+#include <sched.h>
+#include <sys/types.h>
+
 #include <functional>
-#include <mutex>
-#include <thread>
-#include <vector>
+#include <memory>
 
 namespace graphlode {
 
 class helpers {
  public:
-  helpers() = default;
+  helpers();
   ~helpers();
   helpers(const helpers&) = delete;
   helpers& operator=(const helpers&) = delete;
@@ -26,23 +27,14 @@ class helpers {
   void run(int team, const std::function<void(int)>& work);
 
  private:
-  void help();
-  // For a moment awake, since calls often follow each other, but leaving the core to any other thread; then asleep.
-  void wait_for_call(std::unique_lock<std::mutex>& lock);
-  bool has_call() const { return closing_ || next_ < team_; }
-  void wake_one();
+  class crew;
 
-  std::mutex mutex_;
-  std::condition_variable called_;
-  std::condition_variable left_;
-  std::vector<std::thread> threads_;
-  const std::function<void(int)>* work_ = nullptr;
-  int next_ = 0;  // member to come
-  int team_ = 0;  // members that may come
-  int present_ = 0;
-  int asleep_ = 0;
-  bool closing_ = false;
-  std::atomic<std::uint64_t> calls_{0};
+  bool is_forked() const;
+
+  cpu_set_t cores_;
+  bool knows_cores_;
+  pid_t process_;  // that the crew belongs to
+  std::unique_ptr<crew> crew_;
 };
 
 }  // namespace graphlode

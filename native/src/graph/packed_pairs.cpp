@@ -32,14 +32,18 @@ part_facts look_at(std::span<const Id> rows, std::span<const Id> neighbors) {
   return found;
 }
 
+// Whether there are as many keys as there is room for.
 template <bool both, class Id>
-void write(std::span<const Id> rows, std::span<const Id> neighbors, std::uint64_t* to) {
+bool write(std::span<const Id> rows, std::span<const Id> neighbors, std::span<std::uint64_t> to) {
+  std::size_t written = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::uint64_t row = as_word(rows[i]), neighbor = as_word(neighbors[i]);
     if (row == neighbor) continue;
-    *to++ = row << 32 | neighbor;
-    if constexpr (both) *to++ = neighbor << 32 | row;
+    if (written == to.size()) return false;
+    to[written++] = row << 32 | neighbor;
+    if constexpr (both) to[written++] = neighbor << 32 | row;
   }
+  return written == to.size();
 }
 
 }  // namespace
@@ -68,9 +72,13 @@ pair_keys keys_of_pairs(std::span<const Id> rows, std::span<const Id> neighbors,
   const std::size_t width = both ? 2 : 1;
   buffer<std::uint64_t> keys(width * (rows.size() - all.self_loops));
   parallel_parts(count, threads, [&](int thread, std::int64_t begin, std::int64_t end) {
-    const std::size_t first = static_cast<std::size_t>(begin) - dropped[static_cast<std::size_t>(thread)];
+    const auto part = static_cast<std::size_t>(thread);
+    const std::size_t first = static_cast<std::size_t>(begin) - dropped[part];
+    const std::size_t size = static_cast<std::size_t>(end - begin) - parts[part].self_loops;
+    const std::span<std::uint64_t> to{keys.data() + width * first, width * size};
     const auto own_rows = of_part(rows, begin, end), own_neighbors = of_part(neighbors, begin, end);
-    (both ? write<true, Id> : write<false, Id>)(own_rows, own_neighbors, keys.data() + width * first);
+    if (!(both ? write<true, Id> : write<false, Id>)(own_rows, own_neighbors, to))
+      throw input_error("the arrays of a batch were changed while it was read");
   });
   return {std::move(keys), static_cast<std::int64_t>(all.self_loops)};
 }

@@ -22,7 +22,7 @@ import numpy as np
 from graphlode.config import settings
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import Constants, raise_fault
-from graphlode.errors import DeviceMemoryError, DeviceUnavailableError, KernelFaultError
+from graphlode.errors import DeviceMemoryError, DeviceUnavailableError, InputError, KernelFaultError
 from graphlode.types import AnyArray, Memory
 from graphlode.worker import Worker
 
@@ -195,6 +195,8 @@ class CudaDevice:
 
     def ids(self, tails: AnyArray, heads: AnyArray) -> tuple[Any, Any]:
         size, width = tails.size, np.dtype(np.int32)
+        if tails.dtype != heads.dtype or size != heads.size:
+            raise InputError(f"ids are two arrays alike, got {size} of {tails.dtype} and {heads.size} of {heads.dtype}")
         with self._current:
             both = self.xp.ndarray(2 * size, width)
         movers = _movers_of_ids(size)

@@ -101,7 +101,7 @@ class KernelDevice(Protocol):
     def asarray(self, array: Any) -> Any: ...
 
     def ids(self, tails: AnyArray, heads: AnyArray) -> tuple[Any, Any]:
-        """Two arrays of the host, both int32 or both int64: as int32 if all fit that are not negative, else as they are."""
+        """Two arrays of the host, both int32 or both int64: as int32 if none is negative and all fit, else as they are."""
 
     def update(self, array: Any, start: int, values: Any) -> None: ...  # from the host, of the same type and contiguous
     def constant(self, key: Hashable, make: Callable[[], Any]) -> Any: ...  # uploaded once: never written to

@@ -26,7 +26,7 @@ class Updates(NamedTuple):
     weights: FloatArray | None
     gone: BoolArray | Literal[True] | None  # which are deleted; None: none
     size: int
-    self_loops: int = 0  # that were among them
+    self_loops: int = 0  # that were taken out
     loop_ids: AnyArray = _NO_IDS  # vertices that these bring
 
 

@@ -11,7 +11,8 @@ A path that is never taken would never be learned, however wrong its numbers are
 longer than the best is tried now and then, less and less often as it goes on losing; and what small shards have shown
 says little of far larger ones, where the paths that may be best are tried first. It is tried several times in a row, and
 the last ones tell: after another path the first ones wait for memory, so that one alone would lose for ever. One that
-looks far worse waits for its turn as many times as long, since it may only have been seen on a busy machine.
+real batches have shown to be far worse waits for its turn as many times as long, since the machine may have been busy;
+what calibration alone has shown keeps none of "in place" and "merge" from being tried.
 
 All paths take longer while the machine is busy, but only the one that is taken shows it. So another one is believed to
 take as many times as long as the usual one as it did when it was last tried.
@@ -34,17 +35,18 @@ CHOICES: tuple[Path, ...] = ("in place", "merge", "rebuild")
 
 _ANCHOR = 0.01  # what calibration counts for beside recent batches: directions that they do not explore stay known
 _FAR = 4  # times as many entries as a path was ever seen with: nothing is known of it
-_UNCERTAIN: tuple[Path, ...] = ("merge", "in place")  # that are tried there: neither can be much worse than the other,
+_UNCERTAIN: tuple[Path, ...] = ("merge", "in place")  # that are tried there,
 _TRIES = 4  # so many times in a row,
 _UNTOLD = 2  # of which the first ones tell nothing
 _REBUILT_FROM = 8  # with fewer than one update for so many entries, sorting all of them anew is out of the question
+_KINDS_KNOWN = 15  # beside that of the last batch
 _ALIKE = 2  # times as many updates and entries: what was seen there is true here
 _SHORTEST = 1e-9  # seconds
 _WORTH_A_TRY = 2.5  # times what the best path is expected to take
 _WORTH_A_FIRST_TRY = 4.0  # the same, if no batch like it took the path
 _WORTH_ANOTHER_TRY = 10.0  # the same, if all that took it may have had to wait for something
 _PATIENCE = 6  # choices for one that go by before a path is tried that is not worth it, for each time it takes the best
-_FEWEST_TOLD = 2  # real batches without which one of those is worth a try whatever it is expected to take
+_FEWEST_TOLD = 2  # real batches without which one of those two is worth a try whatever it is expected to take
 _FIRST_WAIT, _LONGEST_WAIT = 8, 1024  # choices that go by before a path is tried; twice as many the next time
 
 
@@ -88,7 +90,9 @@ class CostModel:
         self._told = dict.fromkeys(CHOICES, 0)  # batches that were learned from, those of calibration aside
         self._seen = dict.fromkeys(CHOICES, (Kind(0, 0), 0))  # what took a path last, and how many like it did
         self._last: tuple[Path, Kind, int] = "in place", Kind(0, 0), 0  # observed, and so many of it in a row
-        self._untold = 0  # in a row
+        self._untold: list[
+            tuple[Kind, int]
+        ] = []  # kinds of late, and so many of each in a row from which nothing was learned
         self._trying: tuple[Path, Kind, int] | None = None  # what is tried with which batches, so many times more
         self._lock = Lock()
         self._knows_all = False  # paths
@@ -174,15 +178,17 @@ class CostModel:
         self._usual = best
 
     def _note_row(self, path: Path, kind: Kind) -> bool:
-        """Whether a batch tells what its path takes. One of the first like it, or after another path, does not, unless none
-        does, where kinds or paths take turns."""
+        """Whether a batch tells what its path takes. One of the first after others, or after another path, does not, unless
+        none like it does, where kinds or paths take turns."""
         last, its, in_row = self._last
         if last != path or not its.has(*kind):
             in_row = 0
         self._last = path, kind, in_row + 1
         is_first = self.calibrated and in_row < _UNTOLD
-        self._untold = self._untold + 1 if is_first else 0
-        return not is_first or self._untold > _TRIES
+        alike = [(other, untold) for other, untold in self._untold if other.has(*kind)]
+        untold = 1 + max((untold for _, untold in alike), default=0) if is_first else 0
+        self._untold = [one for one in self._untold if one not in alike][-_KINDS_KNOWN:] + [(kind, untold)]
+        return untold == 0 or untold > _TRIES
 
     def _note_try(self, path: Path, kind: Kind) -> None:
         """One of the tries was made, if it is one. Not when it is chosen, since not all that is chosen is done."""
@@ -201,7 +207,7 @@ class CostModel:
         now = costs.get(self._usual)
         for path, (kind, times) in self._compared.items():
             if now is not None and path in costs and kind.has(updates, entries):
-                costs[path] = now * times
+                costs[path] = max(now * times, _SHORTEST)
 
     def _is_far(self, path: Path, entries: int) -> bool:
         return entries > _FAR * self._most_entries[path]
@@ -226,7 +232,8 @@ class CostModel:
 
         Calibration knows batches of far fewer updates: one of them that was interrupted shows in what it says of these.
         """
-        if path in _UNCERTAIN and self._told[path] < _FEWEST_TOLD:
+        makes_sense = path == "merge" or (path == "in place" and updates < entries)
+        if makes_sense and self._told[path] < _FEWEST_TOLD:
             return inf
         seen = self._times_seen(path, updates, entries)
         if seen >= _TRIES:

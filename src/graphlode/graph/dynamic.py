@@ -381,6 +381,7 @@ class DynamicGraph:
         inserted, deleted, changed, self_loops = change.inserted, change.deleted, change.changed, change.self_loops
         if not self._directed:
             inserted, deleted, changed, self_loops = inserted // 2, deleted // 2, changed // 2, self_loops // 2
+        paths = paths if self_loops < applied.size else {}  # nothing was left for a shard
         unchanged = applied.size - self_loops - inserted - deleted - changed
         self_loops += applied.self_loops
         return BatchResult(self._moment.version, inserted, deleted, changed, unchanged, self_loops, paths)

@@ -249,7 +249,7 @@ class Shard:
 
     def commit(self, prepared: Prepared) -> Change:
         change: Change = self.kernels.commit(self.device, prepared.plan)
-        self._learn(prepared.path, change, prepared.updates, prepared.entries)
+        self._learn(prepared.path, change, prepared.updates - change.self_loops, prepared.entries)  # which cost nothing
         return self._count(change)
 
     def apply(self, part: Part, control: Control, begun: Any = None, *, wait: bool = True) -> Change:
@@ -284,7 +284,7 @@ class Shard:
         """What a path takes that was chosen, whatever came of it; what is chosen without asking need not be learned, nor
         what the user wants in place and is merged nevertheless."""
         is_merged = self._strategy == "in place" and change.path == "merge"
-        if entries and not is_merged and not certainly_in_place(updates, entries):
+        if entries and updates > 0 and not is_merged and not certainly_in_place(updates, entries):
             self._tell_model()
             self._observed = path, updates, entries, change.seconds
             self._is_observed = self.is_writing

@@ -92,7 +92,8 @@ def _run(store: DynamicGraph, sliding: Sliding, source: int | None, *, quiet: bo
         for number, batch in enumerate(sliding.batches(), 1):
             begun = perf_counter()
             store.apply(batch)
-            rows.append(_row(store, number, len(batch), perf_counter() - begun))
+            seconds = perf_counter() - begun
+            rows.append(_row(store, number, len(batch), seconds))
             show(rows)
     if source is not None:
         searches.append(_search(store, source))

@@ -16,6 +16,7 @@ from graphlode.types import AnyArray, Int64Array
 
 State = _native.PackedRows
 TAKES_PAIRS = True
+"""Batches may be `Pairs` of the host."""
 
 
 @dataclass

@@ -79,7 +79,7 @@ MOST_QUICK = MOST_SMALL
 """Pairs for which `attempt_quickly` may have a way."""
 
 TAKES_PAIRS = TAKES_RESIDENT = True
-"""Batches may be `Pairs`, which are checked on the device."""
+"""Batches may be `Pairs`, which are checked on the device, and may lie there."""
 
 READS_ON_WORKER = True
 """A batch may move the arrays that all versions share; it does so on the worker, and readers take turns with it there."""
