@@ -4,6 +4,7 @@
 #include <span>
 
 #include "graphlode/memory.hpp"
+#include "graphlode/prefetch.hpp"
 
 namespace graphlode {
 
@@ -19,8 +20,8 @@ struct csr_view {
     return {neighbors + offsets[v], static_cast<std::size_t>(degree(v))};
   }
   // Loops over rows in scattered order wait for memory unless they ask ahead: first for the offset, later for the row.
-  void prefetch_offset(std::int64_t v) const { __builtin_prefetch(offsets + v); }
-  void prefetch_row(std::int64_t v) const { __builtin_prefetch(neighbors + offsets[v]); }
+  void prefetch_offset(std::int64_t v) const { prefetch(offsets + v); }
+  void prefetch_row(std::int64_t v) const { prefetch(neighbors + offsets[v]); }
 };
 
 template <class Vertex>

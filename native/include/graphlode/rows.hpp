@@ -6,6 +6,7 @@
 //   vertex                        the integer type of a neighbor
 //   num_rows(), num_entries()
 //   degree_estimate(row)          about how many neighbors it has
+//   is_known_empty(row)           whether it has none, as far as that is known without a look at the row
 //   for_each_neighbor(row, f)     calls f(neighbor) in ascending order until f returns false
 //   prefetch_index(row), prefetch_row(row)   ask for what finds the row, and later for the row itself
 //
@@ -23,6 +24,7 @@ concept neighbor_rows = requires(const Rows& rows, std::int64_t row, bool (*visi
   { rows.num_rows() } -> std::convertible_to<std::int64_t>;
   { rows.num_entries() } -> std::convertible_to<std::int64_t>;
   { rows.degree_estimate(row) } -> std::convertible_to<std::int64_t>;
+  { rows.is_known_empty(row) } -> std::convertible_to<bool>;
   rows.for_each_neighbor(row, visit);
   rows.prefetch_index(row);
   rows.prefetch_row(row);
@@ -38,6 +40,7 @@ class csr_rows {
   std::int64_t num_rows() const { return graph_.num_vertices; }
   std::int64_t num_entries() const { return graph_.num_entries(); }
   std::int64_t degree_estimate(std::int64_t row) const { return graph_.degree(row); }
+  bool is_known_empty(std::int64_t row) const { return graph_.degree(row) == 0; }
   void prefetch_index(std::int64_t row) const { graph_.prefetch_offset(row); }
   void prefetch_row(std::int64_t row) const { graph_.prefetch_row(row); }
 

@@ -4,6 +4,8 @@
 // costs nothing, since rows ascend. Forwards it is an atomic minimum, which only whoever is new on this level pays for:
 // earlier ones are filtered by a bitmap that does not change within a level.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -16,7 +18,8 @@
 
 namespace graphlode::analytics {
 
-constexpr std::int64_t candidates_ahead = 16;  // rows that are asked for where most are left after one entry
+constexpr std::int64_t words_at_once = 64;
+constexpr std::size_t candidates_ahead = 16;  // rows that are asked for where most are left after one entry
 
 // Whether there was no parent before. As an unsigned number, none (-1) is the highest.
 template <class Vertex>
@@ -46,31 +49,41 @@ std::int64_t walk_frontier(const Rows& rows, const Vertex* frontier, std::int64_
 template <class Rows, class Vertex = typename Rows::vertex, class Candidates, class Finish>
 std::int64_t look_back(const Rows& rows, const std::uint64_t* frontier, Vertex* parents, Candidates&& candidates,
                        Finish&& finish, int threads, const control& ctl) {
-  constexpr std::int64_t grain = 64;
-  const auto num_rows = rows.num_rows();
   std::atomic<std::int64_t> num_joined{0};
-  parallel_chunks(0, (num_rows + 63) / 64, grain, worthwhile_threads(rows.num_entries(), threads), ctl,
-                  [&](int, std::int64_t begin, std::int64_t end) {
-                    std::int64_t count = 0;
-                    for (auto w = begin; w < end; ++w) {
-                      std::uint64_t joined = 0, empty = 0;
-                      for_each_bit(candidates(w), 64 * w, [&](std::int64_t v) {
-                        if (v + candidates_ahead < num_rows) rows.prefetch_row(v + candidates_ahead);
-                        const auto bit = std::uint64_t{1} << (v & 63);
-                        empty |= bit;
-                        rows.for_each_neighbor(v, [&](Vertex from) {
-                          empty &= ~bit;
-                          if (!contains_bit(frontier, from)) return true;
-                          parents[v] = from;
-                          joined |= bit;
-                          return false;
-                        });
-                      });
-                      finish(w, joined, empty);
-                      count += std::popcount(joined);
-                    }
-                    num_joined.fetch_add(count, std::memory_order_relaxed);
-                  });
+  const auto look = [&](int, std::int64_t begin, std::int64_t end) {
+    std::array<std::uint64_t, words_at_once> joined{}, empty{};
+    std::array<Vertex, 64 * words_at_once> all;  // listed first: those who look may be few and far between
+    std::size_t size = 0;
+    for (auto w = begin; w < end; ++w)
+      for_each_bit(candidates(w), 64 * w, [&](std::int64_t v) {
+        const bool has_none = rows.is_known_empty(v);
+        empty[static_cast<std::size_t>(w - begin)] |= std::uint64_t{has_none} << (v & 63);
+        all[size] = static_cast<Vertex>(v);
+        size += !has_none;
+      });
+    for (std::size_t i = 0; i < std::min(candidates_ahead, size); ++i) rows.prefetch_row(all[i]);
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (i + candidates_ahead < size) rows.prefetch_row(all[i + candidates_ahead]);
+      const std::int64_t v = all[i];
+      bool has_none = true, has_parent = false;
+      rows.for_each_neighbor(v, [&](Vertex from) {
+        has_none = false;
+        has_parent = contains_bit(frontier, from);
+        if (has_parent) parents[v] = from;
+        return !has_parent;
+      });
+      const auto word = static_cast<std::size_t>((v >> 6) - begin);
+      joined[word] |= std::uint64_t{has_parent} << (v & 63);
+      empty[word] |= std::uint64_t{has_none} << (v & 63);
+      count += has_parent;
+    }
+    for (auto w = begin; w < end; ++w)
+      finish(w, joined[static_cast<std::size_t>(w - begin)], empty[static_cast<std::size_t>(w - begin)]);
+    num_joined.fetch_add(count, std::memory_order_relaxed);
+  };
+  parallel_chunks(0, (rows.num_rows() + 63) / 64, words_at_once, worthwhile_threads(rows.num_entries(), threads), ctl,
+                  look);
   return num_joined.load();
 }
 

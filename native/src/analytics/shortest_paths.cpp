@@ -18,6 +18,7 @@
 #include "distance_buckets.hpp"
 #include "edge_map.hpp"
 #include "graphlode/parallel.hpp"
+#include "graphlode/prefetch.hpp"
 #include "graphlode/shared_loops.hpp"
 #include "shortest_path_parents.hpp"
 
@@ -97,7 +98,7 @@ class delta_stepping {
     std::int64_t new_ones = 0;
     const auto end = graph_.offsets[from.vertex + 1];
     for (auto e = graph_.offsets[from.vertex]; e < end; ++e) {
-      if (e + ahead < end) __builtin_prefetch(&distance_of(graph_.neighbors[e + ahead]));
+      if (e + ahead < end) prefetch(&distance_of(graph_.neighbors[e + ahead]));
       const Vertex to = graph_.neighbors[e];
       const double distance = from.distance + lengths_[e];
       std::atomic_ref known(distance_of(to));

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "graphlode/parallel.hpp"
+#include "graphlode/prefetch.hpp"
 
 namespace graphlode::graph {
 namespace {
@@ -43,9 +44,9 @@ buffer<double> weights_of_entries(const csr_view<Vertex>& symmetric, const doubl
         std::copy(edge, edge + (row.end() - above), weights.data() + symmetric.offsets[u] + (above - row.begin()));
       auto v = first <= u ? above : std::lower_bound(above, row.end(), static_cast<Vertex>(first));
       for (; v != row.end() && *v < last; ++v) {
-        if (row.end() - v > 2 * ahead) __builtin_prefetch(&next_below[static_cast<std::size_t>(v[2 * ahead])]);
+        if (row.end() - v > 2 * ahead) prefetch(&next_below[static_cast<std::size_t>(v[2 * ahead])]);
         if (row.end() - v > ahead && v[ahead] < last)
-          __builtin_prefetch(&weights[static_cast<std::size_t>(next_below[static_cast<std::size_t>(v[ahead])])], 1);
+          prefetch_to_write(&weights[static_cast<std::size_t>(next_below[static_cast<std::size_t>(v[ahead])])]);
         weights[static_cast<std::size_t>(next_below[*v]++)] = edge[v - above];
       }
       edge += row.end() - above;

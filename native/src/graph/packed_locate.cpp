@@ -10,6 +10,7 @@
 
 #include "graphlode/packed/updates.hpp"
 #include "graphlode/parallel.hpp"
+#include "graphlode/prefetch.hpp"
 
 namespace graphlode::packed {
 namespace {
@@ -62,12 +63,12 @@ class locator {
   }
   static void ask_for_separators(const place& first, const place& last) {
     const int to = first.at == last.at ? last.leaf : page_leaves - 1;
-    __builtin_prefetch(first.at->separators.data() + (first.leaf + to + 1) / 2);
+    prefetch(first.at->separators.data() + (first.leaf + to + 1) / 2);
   }
   static void ask_for_leaf(const place& where) {
     constexpr int line = 64 / sizeof(key_type);
-    __builtin_prefetch(where.at->counts.data() + where.leaf);
-    for (int slot = 0; slot < leaf_slots; slot += line) __builtin_prefetch(where.at->leaf(where.leaf) + slot);
+    prefetch(where.at->counts.data() + where.leaf);
+    for (int slot = 0; slot < leaf_slots; slot += line) prefetch(where.at->leaf(where.leaf) + slot);
   }
 
   const packed_rows& rows_;

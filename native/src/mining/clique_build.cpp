@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "graphlode/clones.hpp"
+#include "graphlode/prefetch.hpp"
 
 namespace graphlode::mining {
 namespace {
@@ -63,7 +64,7 @@ template <int Words, class Vertex, class Place>
   std::fill_n(bits, std::int64_t{size} * width, word{0});
   const Vertex last = row[size - 1];
   for (int i = 0; i + 1 < size; ++i) {
-    if (i + rows_ahead < size) __builtin_prefetch(graph.neighbors + graph.offsets[row[i + rows_ahead]]);
+    if (i + rows_ahead < size) prefetch(graph.neighbors + graph.offsets[row[i + rows_ahead]]);
     word* const own = bits + std::int64_t{i} * width;
     const Vertex* at = graph.neighbors + graph.offsets[row[i]];
     const Vertex* const end = graph.neighbors + graph.offsets[row[i] + 1];

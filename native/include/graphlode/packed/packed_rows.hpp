@@ -27,6 +27,7 @@
 #include "graphlode/memory.hpp"
 #include "graphlode/packed/block_pool.hpp"
 #include "graphlode/packed/layout.hpp"
+#include "graphlode/prefetch.hpp"
 
 namespace graphlode::packed {
 
@@ -113,15 +114,15 @@ class packed_rows {
     return part_of(row).slots[in_part(row)] == index_part::known_empty;
   }
   void prefetch_index(std::int64_t row) const noexcept {
-    __builtin_prefetch(part_of(row).names.data() + in_part(row));
-    __builtin_prefetch(part_of(row).slots.data() + in_part(row));
+    prefetch(part_of(row).names.data() + in_part(row));
+    prefetch(part_of(row).slots.data() + in_part(row));
   }
   void prefetch_row(std::int64_t row) const noexcept {
     if (is_known_empty(row)) return;
     const leaf_name name = index_of(row);
     const page& at = page_numbered(page_number_of(name));
-    __builtin_prefetch(at.counts.data() + leaf_of(name));
-    __builtin_prefetch(at.leaf(leaf_of(name)) + part_of(row).slots[in_part(row)]);
+    prefetch(at.counts.data() + leaf_of(name));
+    prefetch(at.leaf(leaf_of(name)) + part_of(row).slots[in_part(row)]);
   }
 
   // The first entry of the row, or where it would be (perhaps behind the last entry of a leaf).

@@ -23,6 +23,7 @@ class row_view {
 
   std::int64_t num_rows() const { return num_rows_; }
   std::int64_t num_entries() const { return rows_->num_entries(); }
+  bool is_known_empty(std::int64_t row) const { return rows_->is_known_empty(row); }
   void prefetch_index(std::int64_t row) const { rows_->prefetch_index(row); }
   void prefetch_row(std::int64_t row) const { rows_->prefetch_row(row); }
 
