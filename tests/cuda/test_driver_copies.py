@@ -135,6 +135,7 @@ def test_several_threads_send_large_arrays_and_ids_at_once(queue: _driver.Queue)
             queue.fetch(back, there.ctypes.data, threads)
             right &= bool((back.reshape(2, -1) == ids).all())
             queue.send(there.ctypes.data, np.zeros(300_000, np.int32), threads)
+        queue.synchronize()  # what is under way needs the array
         return right
 
     with ThreadPoolExecutor(4) as pool:
