@@ -19,6 +19,13 @@ constexpr std::chrono::milliseconds longest_look{5};
 constexpr int looks_per_clock = 64;
 constexpr std::size_t least_chunk_bytes = std::size_t{1} << 17;  // the driver takes one at a time, in microseconds
 
+// Fills room with bytes as they are.
+auto copied(const void* from) {
+  return [from](std::size_t begin, std::size_t part, std::byte* room) {
+    std::memcpy(room, static_cast<const std::byte*>(from) + begin, part);
+  };
+}
+
 // Writes what is left of 64-bit integers in 32 bits; all bits that any of them has.
 std::uint64_t narrow(std::span<const std::int64_t> from, std::int32_t* to) {
   std::uint64_t bits = 0;
@@ -161,16 +168,10 @@ void queue::send_in_chunks(address to, std::size_t bytes, int threads, const Fil
   });
 }
 
-void queue::send(address to, const void* from, std::size_t bytes) {
-  send_by_ring(to, bytes, [&](std::size_t begin, std::size_t part, std::byte* room) {
-    std::memcpy(room, static_cast<const std::byte*>(from) + begin, part);
-  });
-}
+void queue::send(address to, const void* from, std::size_t bytes) { send_by_ring(to, bytes, copied(from)); }
 
 void queue::send_large(address to, const void* from, std::size_t bytes, int threads) {
-  send_in_chunks(to, bytes, threads, [&](std::size_t begin, std::size_t part, std::byte* room) {
-    std::memcpy(room, static_cast<const std::byte*>(from) + begin, part);
-  });
+  send_in_chunks(to, bytes, threads, copied(from));
 }
 
 bool queue::send_narrow(address to, std::array<std::span<const std::int64_t>, 2> from, int threads) {

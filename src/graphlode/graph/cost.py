@@ -90,9 +90,8 @@ class CostModel:
         self._told = dict.fromkeys(CHOICES, 0)  # batches that were learned from, those of calibration aside
         self._seen = dict.fromkeys(CHOICES, (Kind(0, 0), 0))  # what took a path last, and how many like it did
         self._last: tuple[Path, Kind, int] = "in place", Kind(0, 0), 0  # observed, and so many of it in a row
-        self._untold: list[
-            tuple[Kind, int]
-        ] = []  # kinds of late, and so many of each in a row from which nothing was learned
+        # Kinds of late, and of how many of each in a row nothing was learned.
+        self._untold: list[tuple[Kind, int]] = []
         self._trying: tuple[Path, Kind, int] | None = None  # what is tried with which batches, so many times more
         self._lock = Lock()
         self._knows_all = False  # paths

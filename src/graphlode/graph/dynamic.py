@@ -278,13 +278,13 @@ class DynamicGraph:
                 self._require_open()
             self._writer = get_ident()
             try:
-                if batch.resident and not shards.takes_resident:
+                takes_pairs = self._fixed and shards.takes_pairs
+                if batch.resident and not (takes_pairs and shards.takes_resident):
                     batch = batch.on_host()
-                if self._fixed and shards.takes_pairs:
+                if takes_pairs:
                     change, paths = self._apply_pairs(batch)
                     result = self._result(batch.given, change, paths)
                 else:
-                    batch = batch.on_host()
                     change, paths = self._apply_keys(batch)
                     result = self._result(batch.sifted, change, paths)
             finally:

@@ -2,7 +2,7 @@
 
 Keys come with their delete bits; pairs of positions come as they are, checked and made into keys where they are first
 read (include/packed_input.cuh). Small batches of the host are copied into page-locked memory that kernels read
-themselves: a copy to the device would take longer than the batch. Larger ones are sent by several threads, in 32 bits.
+themselves: a copy to the device would take longer than the batch. More pairs are sent by several threads, in 32 bits.
 """
 
 from __future__ import annotations
