@@ -87,8 +87,7 @@ def test_few_batches_of_a_leader_alone_are_looked_at(seconds: float, between: in
         if unseen:
             unseen -= 1
             continue
-        balance.passed(passed)
-        balance.observe([1000, 0], [seconds, 0.0], seconds)
+        balance.note(0, 1000, seconds, seconds, passed=passed)
         passed = unseen = balance.unseen
         observed += 1
     assert before <= batches <= before + between and observed == pytest.approx(batches / between, abs=1)

@@ -53,13 +53,38 @@ inline int worthwhile_threads(std::int64_t steps, int threads) {
   return static_cast<int>(std::clamp<std::int64_t>(steps / steps_per_thread, 1, threads));
 }
 
+// How many threads a caller's team has. OpenMP ends those that a smaller team leaves over and starts them anew for the
+// next larger one, which takes longer than most loops do. So a team stays as large as any of the last loops wanted it;
+// who is not wanted this time has nothing to do.
+class lasting_team {
+ public:
+  int size_for(int threads) noexcept {
+    recently_ = std::max(recently_, threads);
+    if (threads > size_ || ++loops_ == loops_remembered) {
+      size_ = recently_;
+      recently_ = threads;
+      loops_ = 0;
+    }
+    return size_;
+  }
+
+ private:
+  static constexpr int loops_remembered = 256;
+  int size_ = 0, recently_ = 0, loops_ = 0;
+};
+
+inline lasting_team& team_of_caller() {
+  thread_local lasting_team team;
+  return team;
+}
+
 // Runs work(thread) once for each thread in 0 .. threads - 1. OpenMP may grant fewer threads than asked for (a thread
 // limit, nesting): those that came then run the work of the others, too, so that no part is left out.
 template <class Work>
 void on_threads(int threads, Work&& work) {
   if (threads <= 1) return work(0);
   first_exception error;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(team_of_caller().size_for(threads))
   for (int thread = omp_get_thread_num(); thread < threads; thread += omp_get_num_threads())
     error.guard([&] { work(thread); });
   error.rethrow();

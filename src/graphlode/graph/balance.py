@@ -26,8 +26,8 @@ _LEADS = 2.0  # a leader's nominal speed, in that of the next device
 _WORTH = 0.95  # a split must take at most so much of what the leader takes alone
 _SPLITTING = (2e-4, 1e-8)  # seconds beyond the slowest part, and per update, until there was a split batch
 # While a shard takes all batches alone, what it costs to look at them must not be noticed beside them:
-_NOTED = 8  # one of so many is observed, or
-_OBSERVED_EVERY = 2e-3  # one in so many seconds of them, whichever is rarer,
+_NOTED = 8  # one of so many is noted, or
+_NOTED_EVERY = 2e-3  # one in so many seconds of them, whichever is rarer,
 _MOST_UNSEEN = 255  # but never do more go by;
 _LOOK_EVERY = 2e-2  # and the shares are looked at after so many seconds of batches
 _SECONDS_PER_MOVED = 1e-7  # until rows have moved
@@ -54,6 +54,7 @@ class Balance:
         self._fits = [DecayingFit(2) for _ in speeds]
         self._whole = [DecayingFit(2) for _ in speeds]  # batches that a shard takes alone, as the caller sees them
         self._splitting = DecayingFit(2)
+        self._noted: list[tuple[int, int, float, float]] = []  # batches that a shard took alone, not yet learned from
         self._hopes = [1.0] * len(speeds)
         self._is_split = False
         self._usual = 0.0
@@ -66,29 +67,49 @@ class Balance:
 
     @property
     def unseen(self) -> int:
-        """How many batches that one shard takes alone may pass before one is observed, which costs as much as a small one."""
+        """How many batches that one shard takes alone may pass before one is noted."""
         if not self._usual:
             return 0
-        return max(_NOTED - 1, min(_MOST_UNSEEN, int(_OBSERVED_EVERY / max(self._last_wall, _LEAST_WALL))))
+        return max(_NOTED - 1, min(_MOST_UNSEEN, int(_NOTED_EVERY / max(self._last_wall, _LEAST_WALL))))
 
-    def passed(self, batches: int) -> None:
-        """Counts batches that were not observed."""
-        self._since += batches
-        self._spent += batches * self._last_wall
+    def note(self, number: int, updates: int, seconds: float, wall: float, *, passed: int) -> None:
+        """One batch that a shard took alone, after others that passed unseen; learned from when the shares are looked at,
+        so that it takes no longer than those."""
+        self._noted.append((number, updates, seconds, wall))
+        self._since += passed
+        self._spent += passed * self._last_wall
+        self._count(float(updates), wall, is_alone=True)
 
     def observe(self, updates: Sequence[int], seconds: Sequence[float], wall: float) -> None:
         """One batch: so many updates went to each shard and took so long there, and the caller waited so long."""
+        self._learn_from_noted()
         total = float(sum(updates))
         for number, (count, spent) in enumerate(zip(updates, seconds, strict=True)):
-            if count:
-                self._fits[number].observe((1.0, float(count)), spent)
-                self._hopes[number] = 1.0
-                if count == total:
-                    self._whole[number].observe((1.0, total), wall)
+            if count == total:
+                self._learn_alone(number, count, spent, wall)
+            elif count:
+                self._learn(number, count, spent)
         if 0 < max(updates, default=0) < total:
             self._splitting.observe((1.0, total), max(0.0, wall - max(seconds)))
-        self._usual = total if self._usual == 0 else 0.8 * self._usual + 0.2 * total
-        self._is_alone, self._last_wall = max(updates, default=0) == total, wall
+        self._count(total, wall, is_alone=max(updates, default=0) == total)
+
+    def _learn_from_noted(self) -> None:
+        for noted in self._noted:
+            self._learn_alone(*noted)
+        self._noted.clear()
+
+    def _learn_alone(self, number: int, updates: int, seconds: float, wall: float) -> None:
+        if updates:
+            self._learn(number, updates, seconds)
+            self._whole[number].observe((1.0, float(updates)), wall)
+
+    def _learn(self, number: int, updates: int, seconds: float) -> None:
+        self._fits[number].observe((1.0, float(updates)), seconds)
+        self._hopes[number] = 1.0
+
+    def _count(self, updates: float, wall: float, *, is_alone: bool) -> None:
+        self._usual = updates if self._usual == 0 else 0.8 * self._usual + 0.2 * updates
+        self._is_alone, self._last_wall = is_alone, wall
         self._since += 1
         self._spent += wall
 
@@ -110,6 +131,7 @@ class Balance:
         """
         if not (self.is_time or now):
             return None
+        self._learn_from_noted()
         seen, self._since, self._spent = self._since, 0, 0.0
         self._is_split = sum(count > 0 for count in slots) > 1
         self._hopes = [_HOPE * hope for hope in self._hopes]

@@ -65,8 +65,9 @@ class Shards:
         self._share(ShareTable(weights))
         self._balance = Balance([device.speed for device in devices]) if automatic and len(devices) > 1 else None
         self.settles = False  # whether `settle` may have something to do
-        # Batches that may pass before the balance, if there is one, observes one, and that will have passed then.
+        # Batches that may pass before the balance, if there is one, notes one, and that will have passed then.
         self._unseen = self._passed = _FOR_EVER if self._balance is None else 0
+        self._watched: tuple[float, int, float] | None = None  # since when, its size and seconds: a batch to be noted
         self.broken = False
         self._everywhere(lambda shard: shard.create())
 
@@ -138,8 +139,7 @@ class Shards:
             since, is_usual = perf_counter(), self._is_usual(size)
             change = self._apply_alone(only, part, done, begun)
             if is_usual:
-                change = change._replace(seconds=change.seconds + self.wait())
-                self._learn_alone(only, size, change, perf_counter() - since)
+                self._watched = since, size, change.seconds
         return change, self.paths_of_one(only, change)
 
     def attempt_quickly(
@@ -167,15 +167,18 @@ class Shards:
             paths = self._paths[only.name, change.path] = MappingProxyType({only.name: change.path})
         return paths
 
-    def wait(self) -> float:
-        """Until the last batch is written, what it does being known before; how many seconds that takes."""
+    def wait(self) -> None:
+        """Until the last batch is written, what it does being known before."""
         if self._only is None:
-            return 0.0
+            return
+        watched, self._watched = self._watched, None
         try:
-            return self._only.wait()
+            seconds = self._only.wait()
         except Exception:  # of the device; who interrupts a wait does not break it
             self.broken = True
             raise
+        if watched is not None:
+            self._note(*watched, seconds)
 
     def settle(self) -> bool:
         """Move slots if the batches seen so far say that it is worth while; whether any moved."""
@@ -236,13 +239,14 @@ class Shards:
             self._balance.observe(updates, [0.0 if change is None else change.seconds for change in changes], wall)
             self.settles = self._balance.is_time
 
-    def _learn_alone(self, only: Shard, size: int, change: Change, wall: float) -> None:
-        """From one of several batches that a shard takes alone."""
-        assert self._balance is not None
-        alone = [shard is only for shard in self._shards]
-        self._balance.passed(self._passed)
-        self._learn([size * its for its in alone], [change if its else None for its in alone], wall)
-        self._passed = self._unseen = self._balance.unseen
+    def _note(self, since: float, size: int, seconds: float, waited: float) -> None:
+        """One of several batches that a shard takes alone."""
+        balance, only = self._balance, self._only
+        assert balance is not None and only is not None
+        wall = perf_counter() - since
+        balance.note(self._shards.index(only), size, seconds + waited, wall, passed=self._passed)
+        self._passed = self._unseen = balance.unseen
+        self.settles = balance.is_time
 
     def _split(self, keys: Any, deletes: Any, weights: FloatArray | None) -> list[Part | None]:
         if not keys.size:
