@@ -168,6 +168,7 @@ change update_plan::commit() {
   commit_directory();
   commit_index();
   rows_.num_entries_ += batch_.inserted - batch_.deleted;
+  rows_.condensing_ = condensing_;
   rows_.stamp_.fetch_add(1, std::memory_order_relaxed);
   committed_ = true;
   rows_.pools_->pages.give_back({retired_.data(), retired_.size()});

@@ -33,7 +33,7 @@ block_pool::~block_pool() = default;
 
 // Slabs grow with the pool, up to the most: a small array wastes little, a large one has few slabs.
 void block_pool::grow(std::size_t missing) {
-  const auto wanted = (total_ + missing) / 16;
+  const auto wanted = (total_ + missing) / 32;
   const auto size = static_cast<std::uint32_t>(std::clamp<std::size_t>(wanted, 1, most_per_slab_));
   while (missing > 0) {
     slabs_.push_back(std::make_unique<slab>(size, block_bytes_));
@@ -72,7 +72,7 @@ void block_pool::free_block(block_counter& counter) noexcept {
   slab* const owner = counter.owner;
   owner->free[owner->num_free++] = counter.index;
   ++free_;
-  const bool spare = free_ < 2 * owner->num_free && 24 * owner->num_free <= total_;  // small, and the only one
+  const bool spare = free_ < 2 * owner->num_free && 48 * owner->num_free <= total_;  // small, and the only one
   if (!owner->unused() || spare) return;
   free_ -= owner->free.size();
   total_ -= owner->free.size();
@@ -81,7 +81,7 @@ void block_pool::free_block(block_counter& counter) noexcept {
 
 void block_pool::gather(std::span<block> blocks, std::size_t most) noexcept {
   std::lock_guard lock(mutex_);
-  if (free_ <= std::max<std::size_t>(total_ / 16, 16)) return;
+  if (free_ <= std::max<std::size_t>(total_ / 32, 16)) return;
   std::sort(slabs_.begin(), slabs_.end(), [](const auto& a, const auto& b) { return a->num_free < b->num_free; });
   std::size_t kept = 0;
   for (auto& one : slabs_) {

@@ -11,18 +11,11 @@ namespace graphlode::packed {
 namespace {
 
 constexpr std::int64_t well_filled = page_slots * 78 / 100;  // a group stops to grow when its pages are this full,
-constexpr std::int64_t filled_enough = page_slots / 2;       // or this full and it has
-constexpr std::int64_t enough_pages = 5;                     // so many pages that were within their bounds
+constexpr std::int64_t enough_pages = 5;  // or filled_enough and it has so many pages that were within their bounds
 
 constexpr std::int64_t pages_per_piece = 16;
 
 bool within_bounds(std::int64_t entries) { return entries >= fewest_in_page && entries <= most_in_page; }
-
-// Fresh pages for so many entries. The last page of an array may be fuller, rather than two be too empty.
-std::int64_t pages_for(std::int64_t entries, bool all) {
-  if (entries == 0 || (all && entries <= most_in_page)) return 1;
-  return (entries + fill_entries - 1) / fill_entries;
-}
 
 }  // namespace
 
@@ -31,6 +24,7 @@ update_plan::update_plan(packed_rows& rows, const batch_view& batch, path by, in
       path_(by),
       threads_(threads),
       stamp_(rows.stamp_),
+      condensing_(rows.condensing_),
       written_by_thread_(static_cast<std::size_t>(threads)) {
   if (path_ == path::rebuild) {
     plan_rebuild(batch, ctl);
@@ -83,6 +77,8 @@ void update_plan::plan_pages() {
     all_within &= after <= most_in_page && (only || after >= fewest_in_page);
   }
   if (!all_within) group_pages();
+  if (path_ == path::in_place) condense_pages();
+  if (!groups_.empty()) drop_grouped_tasks();
   only_page_ = only && groups_.empty();
 }
 
@@ -107,7 +103,7 @@ void update_plan::group_pages() {
     int drawn_in = 0;  // pages that were within their bounds
     for (auto left_end = free_from;;) {
       const bool all = group.first == 0 && group.last == num_pages;
-      group.num_pages = pages_for(group.entries, all);
+      group.num_pages = fresh_pages_for(group.entries, all);
       const auto filled = group.entries / group.num_pages;
       if (all || filled >= well_filled) break;
       if (drawn_in >= enough_pages && filled >= filled_enough) break;
@@ -130,6 +126,10 @@ void update_plan::group_pages() {
     }
     groups_.push_back(group);
   }
+}
+
+// What is written with a group needs no task.
+void update_plan::drop_grouped_tasks() {
   auto group = groups_.begin();
   std::erase_if(tasks_, [&](const page_task& task) {
     while (group != groups_.end() && group->last <= task.position) ++group;
@@ -141,7 +141,7 @@ void update_plan::group_pages() {
 void update_plan::make_pages(const control& ctl) {
   std::int64_t fresh = 0, retired = 0;
   for (auto& group : groups_) {
-    group.num_pages = pages_for(group.entries, group.first == 0 && group.last == rows_.num_pages());
+    group.num_pages = fresh_pages_for(group.entries, group.first == 0 && group.last == rows_.num_pages());
     group.first_page = fresh;
     fresh += group.num_pages;
     retired += group.last - group.first;

@@ -53,7 +53,7 @@ struct index_part {
 
 // Where the pages of arrays and of their versions come from.
 struct pools {
-  explicit pools(bool weighted) : pages(bytes_of_page(weighted), 128), parts(sizeof(index_part), 16) {}
+  explicit pools(bool weighted) : pages(bytes_of_page(weighted), 64), parts(sizeof(index_part), 16) {}
   block_pool pages;
   block_pool parts;  // of row indices
 };
@@ -66,6 +66,11 @@ struct directory {
   buffer<std::uint32_t> numbers;    // by position
   buffer<block> pages;              // by number; empty where the number is free
   buffer<std::uint32_t> positions;  // by number
+};
+
+// Where sparse pages are looked for next, and how many entries may be written for that: see packed_condense.cpp.
+struct condensing {
+  std::int64_t position = 0, credit = 0;
 };
 
 struct cursor {
@@ -232,6 +237,7 @@ class packed_rows {
   std::int64_t num_rows_ = 0;
   std::int64_t num_entries_ = 0;
   bool weighted_ = false;
+  condensing condensing_;
   mutable std::atomic<std::uint64_t> stamp_{0};  // counts updates and forks: a plan is for the state it was made for
 };
 

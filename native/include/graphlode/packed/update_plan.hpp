@@ -8,7 +8,7 @@
 //     at once;
 //   - a page that would leave its bounds becomes, with as many neighbours as it takes to be well filled again, a group:
 //     its entries are written into fresh pages at once, and the directory gets them when the plan is committed;
-//   - nothing happens to the others.
+//   - nothing happens to the others, but that some are written closer where deletes have left many gaps.
 // A merge is one group of all pages. A rebuild is the same, but from a sort of everything.
 #pragma once
 #include <vector>
@@ -41,6 +41,14 @@ struct page_group {
   std::vector<start> starts = {};  // of each page it comes from, and the end
 };
 
+constexpr std::int64_t filled_enough = page_slots / 2;  // at least, of the pages of a group
+
+// Fresh pages for so many entries. The last page of an array may be fuller, rather than two be too empty.
+constexpr std::int64_t fresh_pages_for(std::int64_t entries, bool all) {
+  if (entries == 0 || (all && entries <= most_in_page)) return 1;
+  return (entries + fill_entries - 1) / fill_entries;
+}
+
 // What was written.
 struct effort {
   std::int64_t slots = 0, rebalances = 0;
@@ -71,6 +79,8 @@ class update_plan {
   void plan_rebuild(const batch_view& batch, const control& ctl);
   void plan_pages();
   void group_pages();
+  void condense_pages();
+  void drop_grouped_tasks();
   void make_pages(const control& ctl);
   void write_groups(const control& ctl);
   void find_starts(page_group& group) const;
@@ -113,6 +123,7 @@ class update_plan {
   std::vector<std::size_t> part_numbers_;
   buffer<block> parts_;        // copies of these parts of the row index
   buffer<std::uint8_t> done_;  // for climbing
+  condensing condensing_;
   std::vector<effort> written_by_thread_;
   effort written_;
 };
