@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from threading import Lock
 from time import perf_counter
 from types import ModuleType
@@ -31,6 +32,8 @@ Strategy = Literal["auto", "in place", "merge", "rebuild", "climb"]
 
 _SMALL = 2048  # updates that are applied where they are
 _LARGE = 1 << 16  # updates beside which the time of calibrating is not noticed
+_LITTLE_LONGER = 3.0  # times what a batch in place takes: a merge that leaves no gaps may
+_FEWER = 0.9  # of the entries are left when a merge is asked for again
 _MOST_HERE = 1 << 24  # updates that are not handed to the worker if it has nothing to do: they take a few milliseconds
 
 # The costs of each device, of arrays without and with weights, shared by all stores that use it.
@@ -87,6 +90,7 @@ class Shard:
         # Whether the kernels take a batch in one go, small ones on the calling thread as far as they can there.
         self._attempt: Any = getattr(self.kernels, "attempt", None)
         self.attempts = self._attempt is not None
+        self._is_sparse: Any = getattr(self.kernels, "is_sparse", None)
         self._nearby: Any = device.nearby()
         self._chosen: Path | None = None  # by an attempt, for the batch that follows
         self._ahead: tuple[Kind, Path] | None = None  # of a batch to come
@@ -94,6 +98,10 @@ class Shard:
         self.is_writing = False  # what was done on a calling thread
         self._is_observed = False  # what is being written
         self._begun = 0.0  # when the last attempt was
+        # Whether deletes have left so many gaps that the next batch is merged, whatever that takes; and below how many
+        # entries that is asked: after a merge for which there was no memory, not soon again.
+        self.has_gaps = False
+        self._asked_below = inf
         self.most_quick: int = getattr(self.kernels, "MOST_QUICK", 0)  # pairs that may be attempted quickly
 
     @property
@@ -129,7 +137,7 @@ class Shard:
             return None
         self._begun, self._is_observed = perf_counter(), False
         updates, entries = keys.size, self.kernels.num_entries(state)
-        certainly = self._strategy == "auto" and certainly_in_place(updates, entries)
+        certainly = self._strategy == "auto" and not self.has_gaps and certainly_in_place(updates, entries)
         self._chosen = "in place" if certainly else self._known_path(part, entries)
         if self._chosen != "in place":
             return None
@@ -195,6 +203,8 @@ class Shard:
         updates = part.keys.size
         if self._strategy != "auto":
             return self._strategy
+        if self.has_gaps:
+            return "merge"
         if certainly_in_place(updates, entries):
             return "in place"
         return self._choose(part, entries) if entries > 0 and self._model.calibrated else None
@@ -207,9 +217,17 @@ class Shard:
         if ahead is not None:
             kind, path = ahead
             if kind.has(updates, entries) and (in_place or path != "in place"):
-                return path
+                return self._or_merge(path, part, entries)
         self._tell_model()
-        return self._model.choose(updates, entries, in_place=in_place)
+        return self._or_merge(self._model.choose(updates, entries, in_place=in_place), part, entries)
+
+    def _or_merge(self, path: Path, part: Part, entries: int) -> Path:
+        """A merge in the place of what would leave too many gaps, if that takes little longer."""
+        thins, updates = getattr(self.kernels, "thins", None), part.keys.size
+        if path != "in place" or thins is None or not thins(self.state, part.keys, part.deletes):
+            return path
+        merge, here = (self._model.predict(way, updates, entries) for way in ("merge", "in place"))
+        return "merge" if merge is not None and here is not None and merge <= _LITTLE_LONGER * here else path
 
     def _look_ahead(self, updates: int, entries: int) -> None:
         """While the device is busy with a batch: what is to be learned of the one before, and which path the next one takes
@@ -278,7 +296,18 @@ class Shard:
         self.rebalances += change.rebalances
         self.last_path = path
         paths[path] = paths.get(path, 0) + 1
+        if self._is_sparse is not None and (change.deleted or self.has_gaps):
+            self._look_for_gaps(path)
         return change
+
+    def _look_for_gaps(self, path: str) -> None:
+        entries = self.kernels.num_entries(self.state)
+        if path == "merge":
+            self.has_gaps, self._asked_below = False, inf
+        elif self.has_gaps:
+            self.has_gaps, self._asked_below = False, _FEWER * entries
+        else:
+            self.has_gaps = entries < self._asked_below and self._is_sparse(self.state)
 
     def _learn(self, path: Path, change: Change, updates: int, entries: int) -> None:
         """What a path takes that was chosen, whatever came of it; what is chosen without asking need not be learned, nor

@@ -147,7 +147,7 @@ class Shards:
     ) -> Any:
         """Pairs on the device of `quick`, the shard that takes all: the change, something for `apply`, or None."""
         quick = self.quick
-        if quick is None or not self._unseen or size > quick.most_quick:
+        if quick is None or not self._unseen or size > quick.most_quick or quick.has_gaps:
             return None
         with uninterrupted():
             try:

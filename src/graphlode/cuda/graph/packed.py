@@ -64,6 +64,7 @@ __all__ = [
     "degrees",
     "finish",
     "fork",
+    "is_sparse",
     "nbytes",
     "num_entries",
     "overflows",
@@ -72,6 +73,7 @@ __all__ = [
     "row",
     "rows_in",
     "statistics",
+    "thins",
     "wait_until_written",
 ]
 
@@ -230,6 +232,22 @@ def wait_until_written(device: KernelDevice) -> None:
 def overflows(state: State, batch: AnyArray | Pairs, deletes: Any) -> bool:
     """Whether nearly all pages would be too full if the batch were written in place: it is merged then."""
     return deletes is None and state.num_entries + batch.size > state.most_in_place
+
+
+def is_sparse(state: State) -> bool:
+    """Whether deletes have left so many gaps that the next batch should be merged, however small it is."""
+    return state.num_entries < state.sparse_below
+
+
+def thins(state: State, batch: AnyArray | Pairs, deletes: Any) -> bool:
+    """Whether a batch would leave so many gaps that it should be merged if that takes little longer."""
+    if deletes is True:
+        fewer = batch.size
+    elif isinstance(deletes, np.ndarray):
+        fewer = int(batch.size * (2 * deletes.mean() - 1))
+    else:
+        return False
+    return fewer > 0 and state.num_entries - fewer < state.thin_below
 
 
 def finish(device: KernelDevice, plan: Plan, *, control: Control) -> Change:

@@ -106,6 +106,12 @@ class Pool:
         return self._counted.num_free
 
     @property
+    def num_too_many(self) -> int:
+        """Pages that nobody holds, beside those that are kept for batches to come."""
+        counted = self._counted
+        return max(0, counted.num_free - int(SEGMENT_PAGES + _SPARE * counted.num_used))
+
+    @property
     def backed(self) -> BoolArray:
         """Which pages have memory."""
         return np.repeat(self._counted.addresses != 0, SEGMENT_PAGES)

@@ -21,7 +21,7 @@ from graphlode.cuda.graph.packed_input import MOST_SMALL
 from graphlode.cuda.graph.packed_pool import NO_KEY, SEGMENT_PAGES, Pool, address
 from graphlode.cuda.interface import KernelDevice, KernelModule
 from graphlode.errors import StateError
-from graphlode.packed import PAGE_LEAVES
+from graphlode.packed import PAGE_LEAVES, PAGE_SLOTS
 from graphlode.types import AnyArray
 
 _LEAF_AND_PAGE_FIELDS = (
@@ -32,8 +32,13 @@ _LEAF_AND_PAGE_FIELDS = (
 _STORE_WORDS = 1 + len(_LEAF_AND_PAGE_FIELDS) + 4 + 3  # of packed_store
 _MORE_PAGES = 64
 LAST_EPOCH = 2**32 - 8  # kernels count in 32 bits
+_FEW_PAGES = 16  # of which the last ones may be half empty whatever is done
 _NEARLY_FULL = 0.99  # of what all pages can hold
 _UNLIMITED = 2**63
+
+# Densities of all pages, those among them that are free and too many; with a lower one memory should be given back
+SPARSE = 0.60  # with the next batch, whatever it takes to write all pages anew,
+THIN = 0.74  # or with a batch that takes nearly as long anyway.
 
 
 @dataclass
@@ -104,6 +109,7 @@ class State:
         self._reserved: AnyArray = np.zeros(0, np.uint32)
         self._described = Description(0, 0, None, None, None, None, {})
         self.most_in_place = _most_in_place(directory)
+        self.sparse_below = self.thin_below = 0  # entries
         self._held = [directory.pages]
         weakref.finalize(self, _drop, pool.dropped, self._held).atexit = False
 
@@ -253,6 +259,7 @@ class State:
         self._take_over(directory)
         self.pool.release(replaced)
         self.pool.trim()
+        self._note_memory()
 
     def foresee(self) -> None:
         """What can be done of `replace_all_pages` before it is known how many there will be."""
@@ -265,6 +272,7 @@ class State:
         if self.pool.is_alone:
             self._take_over(directory)
             self.pool.keep_only(directory.pages)
+            self._note_memory()
         else:
             self.give_back_reserved(count)
             self.replace_pages(directory, replaced)
@@ -280,6 +288,12 @@ class State:
             *(pool.generation, self.num_rows, self.row_leaves, directory, directory.described),
             *(pool.segments, pool.arrays),
         )
+
+    def _note_memory(self) -> None:
+        """With how many entries there is too much memory for them, as a merge would not leave it."""
+        pages = self.directory.pages.size
+        slots = PAGE_SLOTS * (pages + self.pool.num_too_many) if pages > _FEW_PAGES else 0
+        self.sparse_below, self.thin_below = int(SPARSE * slots), int(THIN * slots)
 
     def fork(self) -> State:
         self.pool.collect()
