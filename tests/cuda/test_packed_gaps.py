@@ -101,7 +101,7 @@ def test_without_memory_gaps_stay_and_are_not_asked_for_at_every_batch(
         for begin in range(0, src.size // 2, 1000):
             store.delete(src[begin : begin + 1000], dst[begin : begin + 1000])
         store.check()
-        assert 1 <= len(asked) <= 4
+        assert 1 <= len(asked) <= 8  # of a hundred batches
         monkeypatch.undo()
         store.delete(src[src.size // 2 :], dst[src.size // 2 :])
         store.check()

@@ -37,7 +37,7 @@ _NEARLY_FULL = 0.99  # of what all pages can hold
 _UNLIMITED = 2**63
 
 # Densities of all pages, those among them that are free and too many; with a lower one memory should be given back
-SPARSE = 0.60  # with the next batch, whatever it takes to write all pages anew,
+SPARSE = 0.72  # with the next batch, whatever it takes to write all pages anew,
 THIN = 0.74  # or with a batch that takes nearly as long anyway.
 
 
