@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from statistics import median
 from time import perf_counter
 from typing import Any, Literal
@@ -36,32 +37,66 @@ def store_cell(
     strategy: Literal["auto"] | Path = "auto",
 ) -> Cell:
     """Load, search, slide, search again. `seconds` has a sample per slide."""
-    cell: Cell = {"graph": subject.name, "devices": list(devices), "slides": sliding.slides, "step": sliding.step}
-    with DynamicGraph(
+    with _store(subject, devices, shares=shares, strategy=strategy) as store:
+        (cell,) = _slide_all(subject, sliding, [store], limit)
+    return cell
+
+
+def cells_in_turn(subject: Subject, sliding: Sliding, sets: Sequence[Sequence[str]], *, limit: float) -> list[Cell]:
+    """The same for stores on several sets of devices that are compared closely: they take turns with every slide, so that
+    what else goes on at the machine meets all of them."""
+    with ExitStack() as stack:
+        stores = [stack.enter_context(_store(subject, devices)) for devices in sets]
+        return _slide_all(subject, sliding, stores, limit)
+
+
+def _store(
+    subject: Subject,
+    devices: Sequence[str],
+    *,
+    shares: Shares = "auto",
+    strategy: Literal["auto"] | Path = "auto",
+) -> DynamicGraph:
+    return DynamicGraph(
         directed=True, num_vertices=subject.graph.num_vertices, devices=list(devices), shares=shares, strategy=strategy
-    ) as store:
+    )
+
+
+def _slide_all(subject: Subject, sliding: Sliding, stores: Sequence[DynamicGraph], limit: float) -> list[Cell]:
+    """A cell for each store. Their order is another one at every slide; one that has taken too long gets no more."""
+    cells: list[Cell] = []
+    for store in stores:
         begun = perf_counter()
         store.apply(sliding.first())
-        cell["load_seconds"] = perf_counter() - begun
-        before = _reach(store)
-        seconds: list[float] = []
-        for batch in sliding.batches():
-            begun = perf_counter()
-            store.apply(batch)
-            seconds.append(perf_counter() - begun)
-            if sum(seconds) > limit:
-                return cell | _stopped(seconds, sliding)
-        after = _reach(store)
-        return cell | {
-            "status": "done",
-            "seconds": seconds,
-            "reached": [before[0], after[0]],
-            "bfs_seconds": [before[1], after[1]],
-            "num_edges": store.num_edges,
-            "bytes": int(sum(store.memory_usage().values())),
-            "shares": dict(store.shares),
-            "paths": _paths(store),
-        }
+        facts = {"devices": list(store.devices), "slides": sliding.slides, "step": sliding.step}
+        cells.append({"graph": subject.name} | facts | {"load_seconds": perf_counter() - begun})
+    before = [_reach(store) for store in stores]
+    samples: list[list[float]] = [[] for _ in stores]
+    for number, batch in enumerate(sliding.batches()):
+        for turn in range(len(stores)):
+            one = (turn + number) % len(stores)
+            if sum(samples[one]) <= limit:
+                begun = perf_counter()
+                stores[one].apply(batch)
+                samples[one].append(perf_counter() - begun)
+    ends = zip(cells, stores, before, samples, strict=True)
+    return [cell | _end(sliding, store, reach, seconds, limit) for cell, store, reach, seconds in ends]
+
+
+def _end(sliding: Sliding, store: DynamicGraph, before: tuple[int, float], seconds: list[float], limit: float) -> Cell:
+    if sum(seconds) > limit:
+        return _stopped(seconds, sliding)
+    after = _reach(store)
+    return {
+        "status": "done",
+        "seconds": seconds,
+        "reached": [before[0], after[0]],
+        "bfs_seconds": [before[1], after[1]],
+        "num_edges": store.num_edges,
+        "bytes": int(sum(store.memory_usage().values())),
+        "shares": dict(store.shares),
+        "paths": _paths(store),
+    }
 
 
 def array_cell(subject: Subject, sliding: Sliding, *, limit: float) -> Cell:

@@ -1,6 +1,7 @@
 """How much of the store the chosen device should hold: the sliding protocol with its share beside three CPU instances.
 
-A factor of f gives the device f times the slots of one CPU instance; with 0 it has none, and `auto` finds its own.
+A factor of f gives the device f times the slots of one CPU instance; with 0 it has none, and `auto` finds its own. That
+takes turns with the device alone.
 Instances of one device share evenly: if the chosen one is the CPU itself, there is no factor to vary.
 """
 
@@ -23,7 +24,7 @@ from graphlode.experiments.plots import (
     time_text,
 )
 from graphlode.experiments.record import Record, Setting, Table, done, names_of
-from graphlode.experiments.store_runs import slide_seconds, sliding_of, store_cell, verify_reach
+from graphlode.experiments.store_runs import cells_in_turn, slide_seconds, sliding_of, store_cell, verify_reach
 from graphlode.experiments.subjects import Subject
 
 TITLE = "The store: shares of one device beside three CPU instances"
@@ -47,8 +48,9 @@ def measure(subject: Subject, setting: Setting, record: Record) -> None:
         cell = store_cell(subject, sliding, devices, limit=setting.limit, shares=shares)
         cells.append(cell | {"variant": f"factor {factor}", "factor": factor})
         record.add(cells[-1])
-    for variant, devices in {"auto": [setting.device, *beside], "alone": [setting.device]}.items():
-        cell = store_cell(subject, sliding, devices, limit=setting.limit)
+    sets = {"auto": [setting.device, *beside], "alone": [setting.device]}
+    compared = cells_in_turn(subject, sliding, list(sets.values()), limit=setting.limit)
+    for variant, cell in zip(sets, compared, strict=True):
         cells.append(cell | {"variant": variant, "factor": None})
         record.add(cells[-1])
     verify_reach(record, subject, sliding, cells)
