@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t cache_line = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-constexpr std::size_t huge_from = 2 * huge_page;
 
 std::atomic<std::int64_t> live{0};
 std::atomic<std::int64_t> peak{0};
@@ -26,11 +25,12 @@ bool must_fail() noexcept {
 
 void* allocate(std::size_t bytes) {
   if (bytes > (std::size_t{1} << 62) || must_fail()) throw std::bad_alloc();
-  const std::size_t alignment = bytes >= huge_from ? huge_page : cache_line;
+  const std::size_t alignment = bytes >= huge_page ? huge_page : cache_line;
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, rounded ? rounded : alignment);
   if (!memory) throw std::bad_alloc();
-  if (bytes >= huge_from) madvise(memory, rounded, MADV_HUGEPAGE);  // advice: a refusal costs speed only
+  // Advice: a refusal costs speed only. Not for the rest at the end, of which most may never be used.
+  if (bytes >= huge_page) madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);
   const auto now =
       live.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
   auto seen = peak.load(std::memory_order_relaxed);

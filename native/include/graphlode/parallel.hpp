@@ -54,8 +54,8 @@ inline int worthwhile_threads(std::int64_t steps, int threads) {
 }
 
 // How many threads a caller's team has. OpenMP ends those that a smaller team leaves over and starts them anew for the
-// next larger one, which takes longer than most loops do. So a team stays as large as any of the last loops wanted it;
-// who is not wanted this time has nothing to do.
+// next larger one, which takes longer than most loops do. So a team stays as large as any of the last loops wanted it,
+// and somewhat longer if all want fewer from now on; who is not wanted this time has nothing to do.
 class lasting_team {
  public:
   int size_for(int threads) noexcept {

@@ -55,6 +55,8 @@ void update_plan::condense_pages() {
     scan(first);
   }
   start = position;
+  for (const auto& group : groups_)
+    if (group.last <= position) start += group.num_pages - (group.last - group.first);  // as they will lie
   std::sort(groups_.begin(), groups_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 

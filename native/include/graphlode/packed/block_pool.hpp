@@ -49,8 +49,8 @@ class block_pool {
   // Gives one reference of each back; empty ones are passed over.
   void give_back(std::span<const block> blocks) noexcept;
 
-  // If more than a 32nd of the pool is free: moves up to `most` blocks that nobody else holds out of the emptiest
-  // slabs. Little by little, so that no update pays for what many have left behind.
+  // If more than a 32nd of the pool is free, and more than a few blocks: moves up to `most` blocks that nobody else
+  // holds out of the emptiest slabs. Little by little, so that no update pays for what many have left behind.
   void gather(std::span<block> blocks, std::size_t most) noexcept;
 
   std::int64_t bytes() const noexcept;   // of all slabs
