@@ -58,11 +58,11 @@ def test_a_batch_thins_if_far_more_goes_than_comes(bench: Bench) -> None:
     assert packed.thins(state, both, np.ones(many.size // 2, bool))
 
 
-def edges_of(seed: int) -> tuple[Any, Any]:
+def edges_of(seed: int, rows: int = ROWS, draws: int = 300_000) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
-    edges = np.unique(rng.integers(0, ROWS * ROWS, 300_000))
-    edges = rng.permutation(edges[edges // ROWS != edges % ROWS])
-    return edges // ROWS, edges % ROWS
+    edges = np.unique(rng.integers(0, rows * rows, draws))
+    edges = rng.permutation(edges[edges // rows != edges % rows])
+    return edges // rows, edges % rows
 
 
 @pytest.mark.parametrize("batch", [500, 4000])
@@ -83,6 +83,37 @@ def test_a_store_gives_memory_back_while_edges_are_deleted(bench: Bench, beside:
         assert batch > 500 or figures["paths"]["in place"] > 100  # small ones in place, as ever
         assert store.num_edges == src.size - begin - batch
         assert store.has_edge(int(src[-1]), int(dst[-1])) and not store.has_edge(int(src[0]), int(dst[0]))
+
+
+def test_edges_that_go_row_by_row_leave_no_memory_behind(bench: Bench) -> None:
+    """Whole pages become free then, between others that lie in the same piece of memory. Few batches are merged for that,
+    though they come from the device, the quickest way."""
+    src, dst = edges_of(10, 2000, 450_000)  # three segments of 64 pages
+    order = np.lexsort((dst, src))
+    ends = {"src": src[order].astype(np.int32), "dst": dst[order].astype(np.int32)}
+    with gl.DynamicGraph(directed=True, num_vertices=2000, devices=bench.device.name) as store:
+        store.insert(src, dst)
+        at_first, paths = store.memory_usage()[bench.device.name], []
+        for begin in range(0, src.size * 7 // 10, 1200):
+            batch = bench.device.put({name: part[begin : begin + 1200] for name, part in ends.items()})
+            paths += store.delete(**batch).paths.values()
+        store.check()
+        assert 1 <= paths.count("merge") <= len(paths) // 10
+        assert store.memory_usage()[bench.device.name] < 0.6 * at_first
+
+
+def test_a_batch_that_changes_nothing_is_not_merged_again_and_again(bench: Bench) -> None:
+    src, dst = edges_of(11)
+    with gl.DynamicGraph(directed=True, num_vertices=ROWS, devices=bench.device.name) as store:
+        store.insert(src, dst)
+        gone = slice(0, 1000)
+        while store.statistics()[bench.device.name]["density"] > SPARSE:
+            assert store.delete(src[gone], dst[gone]).deleted == 1000
+            before, gone = gone, slice(gone.stop, gone.stop + 1000)
+        again = [store.delete(src[before], dst[before]) for _ in range(6)]  # which is not there any more
+        assert [result.unchanged for result in again] == [1000] * 6
+        assert sum("merge" in result.paths.values() for result in again) <= 1
+        store.check()
 
 
 def test_without_memory_gaps_stay_and_are_not_asked_for_at_every_batch(

@@ -149,3 +149,25 @@ def test_snapshots_of_a_store_share_the_ids_that_are_positions() -> None:
     assert first.tolist() == list(range(50)) and np.shares_memory(first, second)
     with pytest.raises(ValueError, match="read-only"):
         second[0] = 1
+
+
+def test_shards_without_rows_are_left_out() -> None:
+    """So that searches of a store whose rows lie on one device run there as if it had no other."""
+    devices = ["cuda-emulated", "cpu"]
+    with gl.DynamicGraph(num_vertices=60, devices=devices, shares={"cuda-emulated": 1.0, "cpu": 0.0}) as store:
+        store.insert(np.arange(59), np.arange(1, 60))
+        assert [shard.device.name for shard in store.snapshot().shards] == ["cuda-emulated"]
+        for asked in ("auto", devices, "cuda-emulated"):
+            found = gl.bfs(store, 0, devices=asked)
+            assert found.depth == 59 and found.provenance.devices == ("cuda-emulated",)
+        assert gl.bfs(store, 0, devices="cpu").provenance.devices == ("cpu",)
+        assert gl.connected_components(store).provenance.devices == ("cuda-emulated",)
+        before = store.snapshot()
+        store.rebalance({"cuda-emulated": 0.0, "cpu": 1.0})
+        store.insert([0], [59])
+        assert [shard.device.name for shard in store.snapshot().shards] == ["cpu"]
+        assert gl.bfs(store, 0).depth == 30 and gl.bfs(before, 0).depth == 59
+        store.rebalance(dict.fromkeys(devices, 1.0))
+        store.insert([0], [30])
+        assert len(store.snapshot().shards) == 2
+        assert store.neighbors(30).tolist() == [0, 29, 31] and store.degrees().sum() == 2 * store.num_edges

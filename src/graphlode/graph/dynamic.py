@@ -2,8 +2,8 @@
 
 Batches go through the shards (`graph/shards.py`); whoever reads gets a snapshot (`graph/snapshot.py`). There is one
 writer at a time. Readers take a snapshot without waiting if there is one of the present version. A store that is read
-from other threads than it is written from takes one after every batch, so that its readers never wait; one that is not
-gives its last snapshot up when a batch begins, so that pages need not be copied for nobody.
+from other threads than it is written from takes one after every batch, so that its readers have one while the next is
+prepared; one that is not gives its last snapshot up when a batch begins, so that pages need not be copied for nobody.
 """
 
 from __future__ import annotations
@@ -392,7 +392,6 @@ class DynamicGraph:
         if made is None or made.version != self._moment.version:
             made = Snapshot(
                 self._shards.fork(),
-                self._shards.table.owners,
                 self._ids,
                 self._moment,
                 directed=self._directed,

@@ -15,7 +15,7 @@ from math import inf
 from threading import Lock
 from time import perf_counter
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,7 +24,7 @@ from graphlode.control import Control
 from graphlode.execute.device import Device, kernel_module
 from graphlode.graph.cost import CostModel, Kind, Trial, trial_batches
 from graphlode.packed import Change, Pairs, Path, certainly_in_place, keys_of
-from graphlode.types import AnyArray, BoolArray, FloatArray
+from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 
 KERNEL = "graph.packed"
 
@@ -60,6 +60,15 @@ class HeldShard:
     device: Device
     kernels: ModuleType
     state: Any
+
+
+class HeldShards(NamedTuple):
+    """An immutable version of a store's rows: of the shards that have any, which of them owns which slot, and where all
+    shards of the store are."""
+
+    shards: tuple[HeldShard, ...]
+    owners: Int64Array
+    spaces: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -98,8 +107,8 @@ class Shard:
         self.is_writing = False  # what was done on a calling thread
         self._is_observed = False  # what is being written
         self._begun = 0.0  # when the last attempt was
-        # Whether deletes have left so many gaps that the next batch is merged, whatever that takes; and below how many
-        # entries that is asked: after a merge for which there was no memory, not soon again.
+        # Whether there are so many gaps that the next batch is merged, whatever that takes; and below how many entries
+        # that is asked: after one that did not close them, not soon again.
         self.has_gaps = False
         self._asked_below = inf
         self.most_quick: int = getattr(self.kernels, "MOST_QUICK", 0)  # pairs that may be attempted quickly
@@ -297,17 +306,17 @@ class Shard:
         self.last_path = path
         paths[path] = paths.get(path, 0) + 1
         if self._is_sparse is not None and (change.deleted or self.has_gaps):
-            self._look_for_gaps(path)
+            self._look_for_gaps()
         return change
 
-    def _look_for_gaps(self, path: str) -> None:
+    def _look_for_gaps(self) -> None:
         entries = self.kernels.num_entries(self.state)
-        if path == "merge":
-            self.has_gaps, self._asked_below = False, inf
-        elif self.has_gaps:
-            self.has_gaps, self._asked_below = False, _FEWER * entries
-        else:
-            self.has_gaps = entries < self._asked_below and self._is_sparse(self.state)
+        if self.has_gaps or _FEWER * entries > self._asked_below:
+            self._asked_below = inf
+        is_sparse = entries < self._asked_below and self._is_sparse(self.state)
+        if is_sparse and self.has_gaps:  # there was no memory for a merge, or nothing to merge, or it was of no use
+            self._asked_below = _FEWER * entries
+        self.has_gaps = is_sparse and not self.has_gaps
 
     def _learn(self, path: Path, change: Change, updates: int, entries: int) -> None:
         """What a path takes that was chosen, whatever came of it; what is chosen without asking need not be learned, nor

@@ -30,7 +30,7 @@ from graphlode.execute.device import Device
 from graphlode.execute.shares import HYSTERESIS, ShareTable
 from graphlode.execute.wait import uninterrupted, wait_all
 from graphlode.graph.balance import Balance, first_weights
-from graphlode.graph.shard import HeldShard, Part, Prepared, Shard, Strategy
+from graphlode.graph.shard import HeldShards, Part, Prepared, Shard, Strategy
 from graphlode.packed import MAX_ROWS, Change, Pairs
 from graphlode.slots import NUM_SLOTS
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
@@ -88,9 +88,14 @@ class Shards:
             room = min(MAX_ROWS, max(1024, num_rows + num_rows // 4))
             self._everywhere(lambda shard: shard.resize(room))
 
-    def fork(self) -> tuple[HeldShard, ...]:
+    def fork(self) -> HeldShards:
+        """An immutable version of those shards that have rows."""
         self.wait()  # there is something to wait for only if somebody has interrupted a batch while it was written
-        return tuple(self._everywhere(lambda shard: shard.fork()))
+        owners = self._table.owners
+        having, numbers = np.unique(owners, return_inverse=True)
+        versions = self._on_all([self._shards[number] for number in having], lambda shard: shard.fork())
+        spaces = tuple(shard.device.space for shard in self._shards)
+        return HeldShards(tuple(versions), numbers.reshape(owners.shape), spaces)
 
     def statistics(self) -> dict[str, dict[str, Any]]:
         counts = self._table.counts()
@@ -120,7 +125,7 @@ class Shards:
     ) -> tuple[Change, Mapping[str, str]]:
         """All of it or nothing: what it did to all shards together, and the path that each took. `done` is called once,
         when it is there; nobody else may read it before `wait`. `begun` is what `attempt_quickly` has left to do."""
-        only, size = self._only, keys.size
+        only, size, self._watched = self._only, keys.size, None
         if only is None or not size:
             since, is_usual = perf_counter(), self._is_usual(size)
             parts = self._split(keys, deletes, weights)
@@ -136,7 +141,7 @@ class Shards:
             self._unseen -= 1
             change = self._apply_alone(only, part, done, begun)
         else:
-            since, is_usual = perf_counter(), self._is_usual(size)
+            since, is_usual = perf_counter(), not only.has_gaps and self._is_usual(size)
             change = self._apply_alone(only, part, done, begun)
             if is_usual:
                 self._watched = since, size, change.seconds
@@ -383,7 +388,10 @@ class Shards:
         return shard.device.submit(lambda: work(shard))
 
     def _everywhere(self, work: Callable[[Shard], Any]) -> list[Any]:
-        return wait_all([self._on(shard, work) for shard in self._shards], Control())
+        return self._on_all(self._shards, work)
+
+    def _on_all(self, shards: Sequence[Shard], work: Callable[[Shard], Any]) -> list[Any]:
+        return wait_all([self._on(shard, work) for shard in shards], Control())
 
 
 def _total(changes: Changes) -> Change:

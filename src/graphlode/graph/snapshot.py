@@ -1,7 +1,7 @@
 """A snapshot of a store: a Graph whose rows are made when they are first needed.
 
-It holds an immutable version of every shard, which is cheap to take: pages are shared with the store until that writes
-them. Single edges, rows and degrees are asked of the shards; whatever needs all rows has them written out once, on the
+It holds an immutable version of every shard that has rows, which is cheap to take: pages are shared with the store until
+that writes them. Single edges, rows and degrees are asked of the shards; whatever needs all rows has them written out once, on the
 device where they are if one shard there holds everything, else merged from all shards in host memory.
 """
 
@@ -22,7 +22,7 @@ from graphlode.execute.shares import slot_of
 from graphlode.execute.wait import wait_all
 from graphlode.graph.graph import Graph, GraphProvenance
 from graphlode.graph.ids import VertexIds
-from graphlode.graph.shard import HeldShard
+from graphlode.graph.shard import HeldShard, HeldShards
 from graphlode.packed import keys_of
 from graphlode.types import NARROW_VERTEX, AnyArray, FloatArray, Int64Array
 from graphlode.worker import with_own_threads
@@ -47,8 +47,7 @@ class Snapshot(Graph):
 
     def __init__(
         self,
-        shards: tuple[HeldShard, ...],
-        owners: Int64Array,
+        held: HeldShards,
         ids: VertexIds,
         moment: Moment,
         *,
@@ -56,8 +55,7 @@ class Snapshot(Graph):
         weighted: bool,
     ) -> None:
         names = ids.as_array()
-        self.shards = shards
-        self.owners = owners
+        self.shards, self.owners, self.spaces = held
         self._known = ids
         self._moment = moment
         self._weighted = weighted

@@ -235,18 +235,17 @@ def overflows(state: State, batch: AnyArray | Pairs, deletes: Any) -> bool:
 
 
 def is_sparse(state: State) -> bool:
-    """Whether deletes have left so many gaps that the next batch should be merged, however small it is."""
+    """Whether there are so many gaps that the next batch should be merged, however small it is."""
     return state.num_entries < state.sparse_below
 
 
 def thins(state: State, batch: AnyArray | Pairs, deletes: Any) -> bool:
     """Whether a batch would leave so many gaps that it should be merged if that takes little longer."""
-    if deletes is True:
-        fewer = batch.size
-    elif isinstance(deletes, np.ndarray):
-        fewer = int(batch.size * (2 * deletes.mean() - 1))
-    else:
+    if deletes is None or state.num_entries - batch.size >= state.thin_below:
         return False
+    fewer = batch.size
+    if deletes is not True:
+        fewer = batch.size * (2 * np.count_nonzero(deletes) - deletes.size) // deletes.size
     return fewer > 0 and state.num_entries - fewer < state.thin_below
 
 

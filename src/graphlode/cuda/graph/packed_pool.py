@@ -140,7 +140,7 @@ class Pool:
         They lie apart from the others if these are many, so that the memory of these can be given back; and in pieces,
         so that this is true also of the last ones, if they turn out not to be needed.
         """
-        if max(count, self._counted.num_used) <= SEGMENT_PAGES:
+        if max(count, self._counted.num_used) <= SEGMENT_PAGES and not self.num_too_many:
             return self.take(count)
         self._grow(_pieces(-(-surely // SEGMENT_PAGES), -(-count // SEGMENT_PAGES)))
         return self._taken(count)

@@ -36,7 +36,7 @@ _FEW_PAGES = 16  # of which the last ones may be half empty whatever is done
 _NEARLY_FULL = 0.99  # of what all pages can hold
 _UNLIMITED = 2**63
 
-# Densities of all pages, those among them that are free and too many; with a lower one memory should be given back
+# Densities of all pages, counting free ones beyond those that are kept; with a lower one memory should be given back
 SPARSE = 0.72  # with the next batch, whatever it takes to write all pages anew,
 THIN = 0.74  # or with a batch that takes nearly as long anyway.
 
@@ -227,6 +227,7 @@ class State:
         """Give back what is too much, and room for large batches, which the next one makes again."""
         self.quick = None
         self.pool.tidy()
+        self._note_memory()
         self.workspace.tidy()
         self.merge_tasks = None
         if self.group_room is not None and self.group_room.is_large:
@@ -291,8 +292,8 @@ class State:
 
     def _note_memory(self) -> None:
         """With how many entries there is too much memory for them, as a merge would not leave it."""
-        pages = self.directory.pages.size
-        slots = PAGE_SLOTS * (pages + self.pool.num_too_many) if pages > _FEW_PAGES else 0
+        pages = self.directory.pages.size + self.pool.num_too_many
+        slots = PAGE_SLOTS * pages if pages > _FEW_PAGES else 0
         self.sparse_below, self.thin_below = int(SPARSE * slots), int(THIN * slots)
 
     def fork(self) -> State:
