@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import graphlode as gl
+from graphlode.cli.commands import stream as command
 from graphlode.cli.commands.stream import parse_shares
 from graphlode.errors import InputError
+
+# The path 0 - 1 - ... - 20, its last edge first. The times are nanoseconds: as floats they would all be equal.
+BY_TIME = [(v, v + 1) for v in reversed(range(20))]
+TIMED = "".join(f"{v} {v + 1} {1_700_000_000_000_000_000 + 19 - v}\n" for v in range(20))
+ALL_COME = ("--load", 0.1, "--slide", 0.1, "--slides", 9, "--devices", "cpu", "--json")
+
+
+@pytest.fixture
+def arrivals(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """The edges that a stream inserts, in their order."""
+    seen: list[tuple[int, int]] = []
+
+    class Watched(gl.DynamicGraph):
+        def apply(self, batch: Any) -> Any:
+            gone = [False] * len(batch) if batch.delete is None else batch.delete.tolist()
+            edges = zip(batch.src.tolist(), batch.dst.tolist(), gone, strict=True)
+            seen.extend((u, v) for u, v, deleted in edges if not deleted)
+            return super().apply(batch)
+
+    monkeypatch.setattr(command, "DynamicGraph", Watched)
+    return seen
 
 
 def test_the_window_keeps_its_size_and_all_slides_are_told(graphlode: Any) -> None:
@@ -38,14 +63,87 @@ def test_shares_of_the_user_are_kept(graphlode: Any) -> None:
     assert row["shares"] == {"cuda-emulated": 256, "cpu": 768}
 
 
-def test_edges_with_times_come_in_their_order(graphlode: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("suffix", "pack"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress)])
+def test_a_column_that_is_said_to_be_times_gives_the_order(
+    graphlode: Any, tmp_path: Path, arrivals: list[tuple[int, int]], suffix: str, pack: Callable[[bytes], bytes]
+) -> None:
+    file = tmp_path / f"timed.txt{suffix}"
+    file.write_bytes(pack(TIMED.encode()))
+    assert graphlode("stream", file, "--values", "times", *ALL_COME).json["order"] == "times"
+    assert arrivals == BY_TIME
+
+
+@pytest.mark.parametrize("name", ["timed.txt", "timed.csv", "timed.npz", "timed.parquet"])
+def test_a_file_that_says_that_it_has_times_needs_no_option(
+    graphlode: Any, tmp_path: Path, arrivals: list[tuple[int, int]], name: str
+) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    (tmp_path / "plain.txt").write_text(TIMED, "utf-8")
+    gl.write(gl.read(tmp_path / "plain.txt", values="times"), tmp_path / name)
+    assert graphlode("stream", tmp_path / name, *ALL_COME).json["order"] == "times"
+    assert arrivals == BY_TIME
+
+
+@pytest.mark.parametrize("options", [(), ("--values", "weights"), ("--values", "none")])
+def test_without_times_edges_come_shuffled_and_all_of_them(
+    graphlode: Any, tmp_path: Path, arrivals: list[tuple[int, int]], options: tuple[str, ...]
+) -> None:
     file = tmp_path / "timed.txt"
-    file.write_text("".join(f"{v} {v + 1} {100 - v}\n" for v in range(20)), "utf-8")
-    graph = gl.read(file, values="times")
-    gl.write(graph, tmp_path / "timed.npz")
-    found = graphlode("stream", tmp_path / "timed.npz", "--slide", 0.5, "--slides", 1, "--bfs", 20, "--json").json
-    # The latest times are those of the lowest vertices: the first half is the path from 10 to 20.
-    assert found["bfs"]["before"]["reached"] == 11 and found["bfs"]["after"]["reached"] == 1
+    file.write_text(TIMED, "utf-8")
+    assert graphlode("stream", file, *options, *ALL_COME).json["order"] == "shuffled"
+    assert arrivals not in (BY_TIME, BY_TIME[::-1]) and sorted(arrivals) == sorted(BY_TIME)
+
+
+def test_a_repeated_edge_comes_once_at_the_time_of_its_last_line(
+    graphlode: Any, tmp_path: Path, arrivals: list[tuple[int, int]]
+) -> None:
+    file = tmp_path / "repeated.txt"
+    file.write_text("1 2 100\n3 4 200\n2 1 300\n5 6 250\n", "utf-8")
+    options = ("--values", "times", "--load", 1, "--slides", 0, "--json")
+    assert graphlode("stream", file, *options).json["graph"]["num_edges"] == 3
+    assert arrivals == [(3, 4), (5, 6), (1, 2)]
+
+
+def test_a_search_sees_the_edges_of_its_time(graphlode: Any, tmp_path: Path) -> None:
+    file = tmp_path / "timed.txt"
+    file.write_text(TIMED, "utf-8")
+    options = ("--values", "times", "--slide", 0.5, "--slides", 1, "--bfs", 20, "--json")
+    found = graphlode("stream", file, *options).json["bfs"]
+    # The first half is the path from 10 to 20.
+    assert found["before"]["reached"] == 11 and found["after"]["reached"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("1 2\n2 3\n", "plain.txt: there are no times to stream by"),
+        ("1 2 5\n2 3 0.5\n", 'plain.txt, line 2: expected an integer as time, found "0.5"'),
+        ("1 1 5\n", "plain.txt: there are no edges to stream"),
+    ],
+)
+def test_times_that_are_asked_for_must_be_there(graphlode: Any, tmp_path: Path, text: str, says: str) -> None:
+    file = tmp_path / "plain.txt"
+    file.write_text(text, "utf-8")
+    assert says in graphlode("stream", file, "--values", "times").error
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ((), "shuffled; --values times if the third column is times"),
+        (("--values", "weights"), "shuffled"),
+        (("--values", "times"), "by time"),
+    ],
+)
+def test_people_see_in_which_order_edges_came(
+    graphlode: Any, tmp_path: Path, options: tuple[str, ...], says: str
+) -> None:
+    file = tmp_path / "timed.txt"
+    file.write_text(TIMED, "utf-8")
+    shown = graphlode("stream", file, *options, "--slides", 0).out
+    (line,) = (line for line in shown.splitlines() if line.split()[:1] == ["order"])
+    assert line.split(maxsplit=1)[1].strip() == says
 
 
 def test_people_see_a_table(graphlode: Any) -> None:
@@ -64,6 +162,8 @@ def test_people_see_a_table(graphlode: Any) -> None:
         (("--shares", "cpu"), "--shares takes weights such as"),
         (("--shares", "reference=1"), "shares must name the devices"),
         (("--devices", "tpu"), "tpu"),
+        (("--values", "times"), "--values is for files"),
+        (("--values", "dates"), "'dates' is not one of 'auto', 'weights', 'times', 'none'"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(graphlode: Any, options: tuple[Any, ...], says: str) -> None:

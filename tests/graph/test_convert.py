@@ -120,21 +120,6 @@ def test_anything_else_is_refused(thing: Any) -> None:
         as_graph(thing)
 
 
-@pytest.mark.parametrize("change", ["eliminate_zeros", "sort_indices", "sum_duplicates", "prune"])
-def test_a_matrix_belongs_to_its_caller(change: str) -> None:
-    graph = gl.complete(5)
-    matrix = graph.to_scipy()
-    matrix.data[::2] = 0
-    getattr(matrix, change)()
-    matrix.indices[:], matrix.indptr[:] = 0, 0
-    assert graph == gl.complete(5)
-
-
-def test_a_matrix_has_32_bit_indices_where_they_are_enough() -> None:
-    matrix = gl.complete(5).to_scipy()
-    assert (matrix.indices.dtype, matrix.indptr.dtype) == (np.int32, np.int32)
-
-
 def test_operations_on_the_structure_do_not_look_at_weights() -> None:
     named = nx.Graph([(0, 1, {"weight": "strong"}), (1, 2, {"weight": "weak"}), (2, 0, {"weight": "none"})])
     assert gl.count_triangles(named, devices="cpu").total == 1

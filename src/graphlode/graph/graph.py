@@ -210,13 +210,26 @@ class Graph:
         )
 
     def to_scipy(self) -> scipy.sparse.csr_array:
-        """The adjacency matrix in CSR form, a copy; entries are the weights, or 1. Indices are 32-bit if that is enough."""
+        """The adjacency matrix in CSR form; entries are the weights, or 1.
+
+        SciPy has one type for `indices` and `indptr`: 32-bit if that is enough for the entries, else 64-bit. Where it is
+        the graph's own, they are the arrays of `csr`: in general `indices` is shared with `neighbors`, and `indptr` is a
+        copy of `offsets`. `data` is shared with the weights of a directed graph; without weights, or where an edge has
+        two entries, it is new. What is shared is read-only: changing the matrix in place where it would change the graph
+        is a ValueError; `to_scipy().copy()` has all arrays for itself.
+
+        >>> import graphlode as gl, numpy as np
+        >>> karate = gl.dataset("karate")
+        >>> np.shares_memory(karate.to_scipy().indices, karate.csr[1])
+        True
+        """
         import scipy.sparse
 
-        data = np.ones(self._neighbors.size) if self._weights is None else self._weights[self._entry_edges]
         index = np.int32 if max(self.num_vertices, self._neighbors.size) < 2**31 else np.int64
-        rows = self._neighbors.astype(index), self._offsets.astype(index)
-        return scipy.sparse.csr_array((data, *rows), shape=(self.num_vertices, self.num_vertices))
+        rows = self._neighbors.astype(index, copy=False), self._offsets.astype(index, copy=False)
+        matrix = scipy.sparse.csr_array((self._entry_weights, *rows), shape=(self.num_vertices, self.num_vertices))
+        matrix.has_canonical_format = True  # else SciPy would look, and sort what it cannot write
+        return matrix
 
     def to_networkx(self) -> networkx.Graph:
         """A networkx Graph or DiGraph whose nodes are the original ids."""
@@ -332,6 +345,13 @@ class Graph:
         lower = np.flatnonzero(~upper)
         edge[lower[np.lexsort((self._tails[lower], self._neighbors[lower]))]] = np.arange(self.num_edges)
         return edge
+
+    @property
+    def _entry_weights(self) -> FloatArray:
+        """The weight of each entry of the rows, 1 without weights."""
+        if self._weights is None:
+            return np.ones(self._neighbors.size)
+        return self._weights if self._directed else self._weights[self._entry_edges]
 
     @cached_property
     def _undirected_form(self) -> Graph:

@@ -12,7 +12,7 @@ import typer
 from graphlode.analytics.bfs import bfs
 from graphlode.cli.load import load
 from graphlode.cli.numbers import count, duration
-from graphlode.cli.options import AsJson, Directed, File, Format, Threads, devices_of, threads_set
+from graphlode.cli.options import AsJson, Directed, File, Format, Threads, Values, devices_of, threads_set
 from graphlode.cli.output import write_json
 from graphlode.cli.report import BOLD
 from graphlode.errors import InputError
@@ -44,24 +44,33 @@ def stream(
     ] = None,
     directed: Directed = None,
     format: Format = None,
+    values: Values = "auto",
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
-    """Stream a file through the store: load a part, then slide a window over its edges; by time if it has times."""
+    """Stream a file through the store: load a part, then slide a window over its edges.
+
+    Edges come in order of time if the file says that its third column is times, or --values times does, else shuffled.
+    """
     given = parse_shares(shares)
     with threads_set(threads):
-        loaded = load(file, format=format, directed=directed, quiet=as_json)
+        loaded = load(file, format=format, directed=directed, values=values, quiet=as_json)
         graph = loaded.graph
-        src, dst = (graph.ids[ends] for ends in in_order(graph))
-        if not src.size:
+        if not graph.num_edges:
             raise InputError(f"{file}: there are no edges to stream")
+        if values == "times" and graph.times is None:
+            raise InputError(f"{file}: there are no times to stream by; without --values times edges come shuffled")
+        src, dst = (graph.ids[ends] for ends in in_order(graph))
         sliding = Sliding(src, dst, load_part, slide, slides)
         with DynamicGraph(directed=graph.directed, devices=devices_of(device), shares=given) as store:
-            document = {"command": "stream", "graph": loaded.facts()} | _run(store, sliding, source, quiet=as_json)
+            order = "shuffled" if graph.times is None else "times"
+            about = {"command": "stream", "graph": loaded.facts(), "order": order}
+            document = about | _run(store, sliding, source, quiet=as_json)
     if as_json:
         write_json(document)
     else:
-        _summary(document)
+        # A file that does not say what its third column is may hold times that nobody knows of.
+        _summary(document, hint=values == "auto" and graph.weights is not None)
 
 
 def parse_shares(text: str | None) -> Shares:
@@ -160,14 +169,16 @@ def _cells(row: Row, names: list[str]) -> list[str]:
     return [str(row["slide"]), count(row["edges"]), duration(row["seconds"]), rate, f"{row['density']:.2f}", *shares]
 
 
-def _summary(document: dict[str, Any]) -> None:
+def _summary(document: dict[str, Any], *, hint: bool) -> None:
     from graphlode.cli.screen import Screen
 
     screen = Screen()
     graph, rows = document["graph"], document["slides"]
     loaded = document["loaded"]
+    shuffled = "shuffled; --values times if the third column is times" if hint else "shuffled"
     facts: list[tuple[str, ...]] = [
         ("edges of the file", count(graph["num_edges"])),
+        ("order", "by time" if document["order"] == "times" else shuffled),
         ("loaded", f"{count(loaded['edges'])} edges in {duration(loaded['seconds'])}"),
     ]
     if rows:
