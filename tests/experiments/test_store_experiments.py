@@ -46,6 +46,20 @@ def test_a_store_that_reaches_others_is_wrong(tmp_path: Path, monkeypatch: pytes
     assert [cell["status"] for cell in finished.document["cells"]] == ["done", "wrong", "wrong"]
 
 
+def test_a_store_that_does_not_slide_is_wrong_though_it_ends_where_it_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply = gl.DynamicGraph.apply
+    monkeypatch.setattr(
+        gl.DynamicGraph, "apply", lambda store, batch: apply(store, batch) if batch.delete is None else None
+    )
+    setting = Setting("cpu", (100,), limit=60.0, repeats=2)
+    finished = run("store-correctness", ["small"], lambda _: Subject("small", GRAPH, {}), setting, tmp_path)
+    array, *stores = finished.document["cells"]
+    assert array["status"] == "done" and {cell["status"] for cell in stores} == {"wrong"}
+    assert all(cell["reached"] == array["reached"] and "halfway" in cell["reason"] for cell in stores)
+
+
 def test_what_takes_too_long_is_stopped(tmp_path: Path) -> None:
     finished = run(
         "store-correctness",
@@ -100,6 +114,8 @@ def test_new_edges_are_new_and_as_many_as_asked_for(kind: str) -> None:
     assert not there & set(pairs) and all(u != v for u, v in pairs)
     if kind == "one vertex":
         assert len({u for u, _ in pairs}) == 1
+    if kind == "one leaf":
+        assert not [edge for edge in there if min(pairs) < edge < max(pairs)]
     if kind == "descending":
         assert pairs == sorted(pairs, reverse=True)
 
@@ -112,7 +128,7 @@ def test_a_window_slides_over_all_edges_and_begins_again() -> None:
         going, coming = batch.src[batch.delete].tolist(), batch.src[~batch.delete].tolist()
         assert len(going) == len(coming) == 2 and set(going) <= window and not set(coming) & window
         window = window - set(going) | set(coming)
-    assert window == set(edges[sliding.at_end()].tolist()) == {8, 9, 0, 1, 2}
+    assert window == set(edges[sliding.after(sliding.slides)].tolist()) == {8, 9, 0, 1, 2}
 
 
 def test_a_hundred_slides_of_a_hundredth_end_where_they_began() -> None:
@@ -120,7 +136,7 @@ def test_a_hundred_slides_of_a_hundredth_end_where_they_began() -> None:
     sliding = Sliding(edges, edges + 1, load=0.5, slide=0.01, slides=100)
     sizes = {int(batch.delete.sum()) for batch in sliding.batches()}
     assert sizes == {12, 13} and sliding.step == 12
-    assert np.array_equal(sliding.at_end(), edges[: sliding.loaded])
+    assert np.array_equal(sliding.after(sliding.slides), edges[: sliding.loaded])
 
 
 def test_edges_come_by_time_if_they_have_times() -> None:

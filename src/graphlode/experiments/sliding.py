@@ -55,9 +55,9 @@ class Sliding:
             places = np.concatenate([self._window(begin, end), self._window(self.loaded + begin, self.loaded + end)])
             yield Batch(self.src[places], self.dst[places], delete=np.arange(places.size) < end - begin)
 
-    def at_end(self) -> Int64Array:
-        """The places of the edges that are there after all slides."""
-        begin = self._begin(self.slides)
+    def after(self, slides: int) -> Int64Array:
+        """The places of the edges that are there after so many slides."""
+        begin = self._begin(slides)
         return self._window(begin, begin + self.loaded)
 
     def _begin(self, slide: int) -> int:

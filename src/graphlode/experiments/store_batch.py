@@ -1,8 +1,8 @@
 """What a batch costs, by its size and by the path it takes through the store; and what the worst batch costs.
 
 The whole graph is loaded, then batches of new edges are inserted and deleted again. Ends of random new edges are drawn
-from the ends of edges that are there, so that hubs get more. Hot spots are all edges of one vertex, and edges in
-descending order. Batches larger than the graph are left out.
+from the ends of edges that are there, so that hubs get more. Hot spots are edges of one vertex, edges that all come between
+two that are there, and so into one leaf, and edges in descending order. Batches larger than the graph are left out.
 """
 
 from __future__ import annotations
@@ -52,9 +52,13 @@ _LOOKS = {
     "climb": Look(GREY, "v"),
     "auto": Look(GREEN, "D", "--"),
 }
-_HOT_LOOKS = {"one vertex": Look(RED, "x", ":"), "descending": Look(SKY, "P", ":")}  # with auto
+_HOT_LOOKS = {  # with auto
+    "one vertex": Look(RED, "x", ":"),
+    "one leaf": Look(ORANGE, "1", ":"),
+    "descending": Look(SKY, "P", ":"),
+}
 
-KINDS = ("random", "one vertex", "descending")
+KINDS = ("random", *_HOT_LOOKS)
 Edges = tuple[Int64Array, Int64Array]
 
 
@@ -136,7 +140,7 @@ class Drawn:
     def new(self, kind: str, size: int, seed: int) -> Edges:
         """A batch of edges that are not in the graph: exactly `size` of them, or as many as there can be."""
         rng = np.random.default_rng(seed)
-        draw = self._one_vertex if kind == "one vertex" else self._random
+        draw = {"one vertex": self._one_vertex, "one leaf": self._one_leaf}.get(kind, self._random)
         fresh = self._fresh(draw(rng, 2 * size + 1000))
         if fresh.size < size:
             fresh = self._fresh(draw(rng, 4 * size + 1000))
@@ -159,6 +163,14 @@ class Drawn:
     def _one_vertex(self, rng: np.random.Generator, wanted: int) -> Int64Array:
         ends: Int64Array = rng.permutation(self.num_vertices)[:wanted]
         return ends + int(rng.choice(self.src)) * self.num_vertices
+
+    def _one_leaf(self, rng: np.random.Generator, wanted: int) -> Int64Array:
+        """Between two neighboring keys that are there, if any are far enough from each other."""
+        gaps = np.diff(self._keys, append=self.num_vertices**2)
+        wide = np.flatnonzero(gaps > wanted)
+        at = int(rng.choice(wide)) if wide.size else int(gaps.argmax())
+        keys: Int64Array = self._keys[at] + 1 + np.arange(min(wanted, int(gaps[at]) - 1))
+        return keys
 
 
 def new_edges(graph: Graph, kind: str, size: int, number: int) -> Iterator[Edges]:

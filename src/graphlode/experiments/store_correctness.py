@@ -1,7 +1,8 @@
 """Whether the store is right, and what it takes: the sliding protocol on the devices alone and together.
 
-After 100 slides a search must reach as many vertices, and find as many edges, as in a plain graph of the same edges. A
-sorted array of edges stands beside the stores: what each slide costs where nothing is kept in between.
+After 100 slides a search must reach as many vertices, and find as many edges, as in a plain graph of the same edges, and
+after half of them all edges must be the same. A sorted array of edges stands beside the stores: what each slide costs
+where nothing is kept in between.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from graphlode.execute.run import Shares
 from graphlode.experiments.plots import (
     BLUE,
     GREEN,
@@ -45,20 +47,24 @@ def measure(subject: Subject, setting: Setting, record: Record) -> None:
         sliding = sliding_of(subject, slides)
         cells = [array_cell(subject, sliding, limit=setting.limit) | {"variant": "sorted array"}]
         record.add(cells[0])
-        for variant, devices in configurations(setting).items():
-            cell = store_cell(subject, sliding, devices, limit=setting.limit) | {"variant": variant}
+        for variant, (devices, shares) in configurations(setting).items():
+            cell = store_cell(subject, sliding, devices, limit=setting.limit, shares=shares) | {"variant": variant}
             cells.append(cell)
             record.add(cell)
         verify_reach(record, subject, sliding, cells)
 
 
-def configurations(setting: Setting) -> dict[str, list[str]]:
-    """Name and devices of every store: each device alone, the CPU in two shards, all together."""
-    alone = {f"1 {device}": [device] for device in several(setting)}
-    together = {"2 cpu": ["cpu", "cpu"]}
-    if setting.device != "cpu":
-        together |= {f"1 {setting.device} + 1 cpu": [setting.device, "cpu"]}
-    return alone | together
+def configurations(setting: Setting) -> dict[str, tuple[list[str], Shares]]:
+    """Name, devices and shares of every store: each device alone, the CPU in two shards, all together with the shares that
+    the store finds, which may be all for one of them, and with even ones."""
+    device = setting.device
+    found: dict[str, tuple[list[str], Shares]] = {f"1 {name}": ([name], "auto") for name in several(setting)}
+    found["2 cpu"] = ["cpu", "cpu"], "auto"
+    if device != "cpu":
+        together = [device, "cpu"]
+        found[f"1 {device} + 1 cpu"] = together, "auto"
+        found[f"1 {device} + 1 cpu, even"] = together, dict.fromkeys(together, 1.0)
+    return found
 
 
 def tables(document: Mapping[str, Any]) -> list[Table]:

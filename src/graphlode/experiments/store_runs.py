@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from statistics import median
@@ -17,6 +18,7 @@ from graphlode.experiments.sliding import Sliding, in_order
 from graphlode.experiments.subjects import Subject
 from graphlode.graph.build import from_edges
 from graphlode.graph.dynamic import DynamicGraph
+from graphlode.graph.graph import Graph
 from graphlode.packed import Path
 from graphlode.types import Int64Array
 
@@ -73,6 +75,11 @@ def _slide_all(subject: Subject, sliding: Sliding, stores: Sequence[DynamicGraph
     before = [_reach(store) for store in stores]
     samples: list[list[float]] = [[] for _ in stores]
     for number, batch in enumerate(sliding.batches()):
+        if all(sum(seconds) > limit for seconds in samples):
+            break
+        if number == sliding.slides // 2:
+            for cell, store in zip(cells, stores, strict=True):
+                cell["halfway"] = _digest(store.snapshot())
         for turn in range(len(stores)):
             one = (turn + number) % len(stores)
             if sum(samples[one]) <= limit:
@@ -107,12 +114,17 @@ def array_cell(subject: Subject, sliding: Sliding, *, limit: float) -> Cell:
     keys = np.sort(sliding.src[: sliding.loaded] * num_vertices + sliding.dst[: sliding.loaded])
     cell["load_seconds"] = perf_counter() - begun
 
+    def plain() -> Graph:
+        return from_edges(keys // num_vertices, keys % num_vertices, num_vertices=num_vertices, directed=True)
+
     def reach() -> tuple[int, float]:
-        return _reach(from_edges(keys // num_vertices, keys % num_vertices, num_vertices=num_vertices, directed=True))
+        return _reach(plain())
 
     before = reach()
     seconds: list[float] = []
-    for batch in sliding.batches():
+    for number, batch in enumerate(sliding.batches()):
+        if number == sliding.slides // 2:
+            cell["halfway"] = _digest(plain())
         begun = perf_counter()
         given, leaves = batch.src * num_vertices + batch.dst, batch.delete
         assert leaves is not None
@@ -152,9 +164,15 @@ def _places(keys: Int64Array, wanted: Int64Array, *, there: bool) -> tuple[Int64
 
 
 def verify_reach(record: Record, subject: Subject, sliding: Sliding, cells: Sequence[Cell]) -> None:
-    """What reaches other vertices than a plain graph of the same edges, or ends with other edges, is wrong."""
-    places = np.arange(sliding.loaded), sliding.at_end()
-    known = {"reached": [_reach_of(subject, sliding, each) for each in places], "num_edges": sliding.loaded}
+    """What reaches other vertices than a plain graph of the same edges, or has other edges when half of the slides are over,
+    is wrong. After all of them the edges may be those of the beginning."""
+    begin, halfway, end = (
+        from_edges(sliding.src[at], sliding.dst[at], num_vertices=subject.graph.num_vertices, directed=True)
+        for at in map(sliding.after, (0, sliding.slides // 2, sliding.slides))
+    )
+    known: Cell = {"reached": [_reach(begin)[0], _reach(end)[0]], "num_edges": sliding.loaded}
+    if sliding.slides:
+        known["halfway"] = _digest(halfway)
     for cell in cells:
         if cell["status"] != "done":
             continue
@@ -165,10 +183,12 @@ def verify_reach(record: Record, subject: Subject, sliding: Sliding, cells: Sequ
     record.save()
 
 
-def _reach_of(subject: Subject, sliding: Sliding, places: Int64Array) -> int:
-    num_vertices = subject.graph.num_vertices
-    graph = from_edges(sliding.src[places], sliding.dst[places], num_vertices=num_vertices, directed=True)
-    return _reach(graph)[0]
+def _digest(graph: Graph) -> str:
+    """Of all edges."""
+    offsets, neighbors = graph.csr
+    state = hashlib.sha256(np.ascontiguousarray(offsets, "<i8").data)
+    state.update(np.ascontiguousarray(neighbors, "<i4").data)
+    return state.hexdigest()
 
 
 def slide_seconds(cell: Mapping[str, Any]) -> float:
