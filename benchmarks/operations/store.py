@@ -1,9 +1,10 @@
 """A batch of new edges into, or out of, a store that holds the whole graph, both directions of each edge.
 
-Options: `batch`, its size; `kind` of edges (`random`, `one vertex`, `descending`); `path` through the store; `delete`;
-`on_device`: whether the batch lies on the store's device already. Every sample has edges of its own: inserted edges
-leave, and deleted ones come back, before the next sample. Cases in a row that differ in their batches alone share a store.
-Beside its size, how many batches took which path is told.
+Options: `batch`, its size; `kind` of edges (`random`, `one vertex`, `one leaf`, `descending`); `path` through the store;
+`delete`; `on_device`: whether the batch lies on the store's device already. Every sample has edges of its own: inserted
+edges leave, and deleted ones come back, before the next sample. With `grows` they stay instead: so many more edges come
+first, that pages are nearly full. Cases in a row that differ in their batches alone share a store. Beside its size, how
+many batches took which path is told.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from graphlode.types import AnyArray
 
 _BATCHES, _LARGE_BATCHES = 6, 2  # ready beforehand: large ones take long to draw
 _LARGE = 1_000_000
+_MOST_BATCHES = 420
+_MOST_GROWN = 4_000_000  # edges of all batches of a store that grows
 
 
 class Loaded:
@@ -47,7 +50,15 @@ class Loaded:
             self._batches[kind, size] = [{"src": s.astype(np.int32), "dst": d.astype(np.int32)} for s, d in made]
         return self._batches[kind, size]
 
-    def apply(self, batch: gl.Batch, undo: gl.Batch) -> gl.BatchResult:
+    def grow(self, first: int, size: int) -> list[dict[str, AnyArray]]:
+        """Batches one after the other, after so many more edges that are inserted at once."""
+        number = min(_MOST_GROWN // size, _MOST_BATCHES)
+        src, dst = (ends.astype(np.int32) for ends in self.drawn.new("random", first + number * size, 0))
+        self.store.insert(src[:first], dst[:first])
+        begins = range(first, src.size, size)
+        return [{"src": src[begin : begin + size], "dst": dst[begin : begin + size]} for begin in begins]
+
+    def apply(self, batch: gl.Batch, undo: gl.Batch | None) -> gl.BatchResult:
         result = self.store.apply(batch)
         self._undo = undo
         return result
@@ -58,16 +69,19 @@ class Loaded:
             self._undo = None
 
 
-_loaded: dict[tuple[str | None, str, str], Loaded] = {}  # one at most
+_loaded: dict[tuple[str | None, str, str, str], Loaded] = {}  # one at most
 
 
 def contest(case: Case, setting: Setting) -> Contest:
-    options: dict[str, Any] = {"kind": "random", "path": "auto", "delete": False, "on_device": False} | case.options
-    loaded = _load(case, options["path"], setting)
-    given = loaded.new_edges(options["kind"], options["batch"])
+    usual = {"kind": "random", "path": "auto", "delete": False, "on_device": False, "grows": 0}
+    options: dict[str, Any] = usual | case.options
+    grows, size = options["grows"], options["batch"]
+    loaded = _load(case, options["path"], setting, grown=f"{grows}, {size}" if grows else "")
+    given = loaded.grow(grows, size) if grows else loaded.new_edges(options["kind"], size)
     place = resolve(setting.devices)[0].put if options["on_device"] else dict
     ends = [place(each) for each in given]
-    batches = cycle([(gl.Batch(**each), gl.Batch(**each, delete=True)) for each in ends])
+    made = [(gl.Batch(**each), None if grows else gl.Batch(**each, delete=True)) for each in ends]
+    batches = iter(made) if grows else cycle(made)
     state: dict[str, Any] = {}
 
     def setup() -> None:
@@ -92,8 +106,8 @@ def contest(case: Case, setting: Setting) -> Contest:
     return Contest([ours], int(given[0]["src"].size), "the batch", sizes)
 
 
-def _load(case: Case, path: str, setting: Setting) -> Loaded:
-    key = (case.graph, path, setting.devices)
+def _load(case: Case, path: str, setting: Setting, *, grown: str) -> Loaded:
+    key = (case.graph, path, setting.devices, grown)
     if key not in _loaded:
         for other in _loaded.values():
             other.store.close()

@@ -1,6 +1,7 @@
 """A batch into a store on a device and the CPU, with the shares that the store finds by itself, against the device alone.
 
-Options: `batch`, its size. Batches come from the host and are timed in turn on both stores; each is taken out again.
+Options: `batch`, its size; `cpus`, how many shards the CPU has, 1 unless told. Batches come from the host and are timed in
+turn on both stores; each is taken out again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from benchmarks.setting import Setting
 
 ALONE = "the device alone"
 
-_loaded: dict[tuple[str | None, str], tuple[Loaded, Loaded]] = {}  # one pair at most
+_loaded: dict[tuple[str | None, str, int], tuple[Loaded, Loaded]] = {}  # one pair at most
 
 
 def contest(case: Case, setting: Setting) -> Contest:
@@ -54,12 +55,13 @@ def _ways(loaded: Loaded, batches: list[tuple[gl.Batch, gl.Batch]]) -> dict[str,
 
 
 def _load(case: Case, setting: Setting) -> tuple[Loaded, Loaded]:
-    key = (case.graph, setting.devices)
+    cpus = case.options.get("cpus", 1)
+    key = (case.graph, setting.devices, cpus)
     if key not in _loaded:
         for other in _loaded.values():
             for each in other:
                 each.store.close()
         _loaded.clear()
         given = setting.input(case)
-        _loaded[key] = Loaded(given, "auto", [setting.devices, "cpu"]), Loaded(given, "auto", setting.devices)
+        _loaded[key] = Loaded(given, "auto", [setting.devices, *["cpu"] * cpus]), Loaded(given, "auto", setting.devices)
     return _loaded[key]
