@@ -220,13 +220,14 @@ def test_many_blocks_at_once_agree_with_the_cpu(several: Devices, directed: bool
     """Large enough for races that the emulation does not have."""
     graph = kronecker(16, 16, seed=6)
     edges = graph.edges(indices=True)
-    store = DynamicGraph(directed=directed, devices=several, num_vertices=graph.num_vertices)
+    store = DynamicGraph(directed=directed, devices=several, shares=even(several), num_vertices=graph.num_vertices)
     in_batches(store, edges, 5)
     store.delete(*edges[::4].T)
     snapshot, rows = (
         store.snapshot(),
         gl.from_edges(*np.delete(edges, np.s_[::4], 0).T, num_vertices=graph.num_vertices),
     )
+    assert len(snapshot.shards) == (1 if isinstance(several, str) else len(several))
     if directed:
         rows = gl.from_edges(*rows.edges(indices=True).T, num_vertices=graph.num_vertices, directed=True)
     for source in (int(np.argmax(graph.degrees())), 1):
@@ -275,7 +276,8 @@ def shape(backend: str, function: str) -> tuple[int, frozenset[str]]:
 
 
 def test_the_method_names_the_shards() -> None:
-    store = DynamicGraph(devices=["cpu", "reference"])
+    devices = ["cpu", "reference"]
+    store = DynamicGraph(devices=devices, shares=even(devices))
     store.insert([0, 1], [1, 2])
     for found in (gl.connected_components(store), gl.pagerank(store), gl.bfs(store, 0)):
         assert found.provenance.method.endswith("over 2 shards")

@@ -26,15 +26,14 @@ struct slab {
   buffer<std::byte> memory;
 };
 
-block_pool::block_pool(std::size_t block_bytes, std::uint32_t most_per_slab)
-    : block_bytes_(block_bytes), most_per_slab_(most_per_slab) {}
+block_pool::block_pool(std::size_t block_bytes, std::uint32_t most_per_slab, bool together)
+    : block_bytes_(block_bytes), most_per_slab_(most_per_slab), together_(together) {}
 
 block_pool::~block_pool() = default;
 
-// As large as what is missing, or a part of the pool if that is more, up to the most: a small array wastes little, a
-// large one has few slabs.
+// Slabs grow with the pool, up to the most: a small array wastes little, a large one has few slabs.
 void block_pool::grow(std::size_t missing) {
-  const auto wanted = std::max(missing, total_ / 32);
+  const auto wanted = together_ ? std::max(missing, total_ / 32) : (total_ + missing) / 32;
   const auto size = static_cast<std::uint32_t>(std::clamp<std::size_t>(wanted, 1, most_per_slab_));
   while (missing > 0) {
     slabs_.push_back(std::make_unique<slab>(size, block_bytes_));

@@ -1,8 +1,8 @@
 """Breadth-first search over the shards of a store, one exchange per level.
 
-Every shard holds some of the rows whole and keeps who was reached so far. It is told the frontier, says how much it has
-to do there, and once the direction is chosen for all answers who of the next level it can see, with the lowest parent it
-sees for each; a vertex that several shards see gets the lowest of all. So the tree is the same as on one device, and what
+Every shard holds some of the rows whole and keeps who was reached so far. It is told the frontier and answers who of the
+next level it can see, with the lowest parent it sees for each; a vertex that several shards see gets the lowest of all. In
+an undirected graph it says first how much it has to do, and all hear which direction was chosen. So the tree is the same as on one device, and what
 travels is each vertex once to every shard and once back. The kernels are `analytics/bfs_step` of each backend.
 """
 
@@ -48,6 +48,11 @@ class _Part:
         )
         return found
 
+    def advance(self, frontier: AnyArray, level: int, control: Control) -> tuple[AnyArray, AnyArray]:
+        """Both in one, along the edges."""
+        self.enter(frontier, level, control)
+        return self.step(level, False, control)
+
 
 @dataclass
 class _Tree:
@@ -79,10 +84,13 @@ def search_shards(snapshot: Snapshot, source: int, *, progress: Progress | None)
         reached += frontier.size
         if progress is not None:
             progress(reached, n)
-        entries = sum(run.on_parts(parts, _Part.enter, frontier, level, run.control))
-        entries_left = max(0, entries_left - entries)
-        backwards = not snapshot.directed and worth_looking_back(entries, entries_left, n - reached)
-        found = run.on_parts(parts, _Part.step, level, backwards, run.control)
+        if snapshot.directed:
+            found = run.on_parts(parts, _Part.advance, frontier, level, run.control)
+        else:
+            entries = sum(run.on_parts(parts, _Part.enter, frontier, level, run.control))
+            entries_left = max(0, entries_left - entries)
+            backwards = worth_looking_back(entries, entries_left, n - reached)
+            found = run.on_parts(parts, _Part.step, level, backwards, run.control)
         level += 1
         frontier = tree.join(found, level)
     value = {"levels": tree.levels, "parents": tree.parents, "reached": reached, "depth": level - 1}

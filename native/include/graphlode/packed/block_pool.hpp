@@ -39,7 +39,8 @@ struct block {
 
 class block_pool {
  public:
-  block_pool(std::size_t block_bytes, std::uint32_t most_per_slab);
+  // `together`: blocks that are taken together lie together, as is good for those that are seldom given back.
+  block_pool(std::size_t block_bytes, std::uint32_t most_per_slab, bool together);
   ~block_pool();
   block_pool(const block_pool&) = delete;
   block_pool& operator=(const block_pool&) = delete;
@@ -63,6 +64,7 @@ class block_pool {
 
   const std::size_t block_bytes_;
   const std::uint32_t most_per_slab_;
+  const bool together_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<slab>> slabs_;
   std::size_t free_ = 0;

@@ -53,14 +53,14 @@ struct index_part {
 
 // Where the pages of arrays and of their versions come from.
 struct pools {
-  // Slabs of a little more than the two megabytes of a huge page: they lie on one, and go back one by one.
+  // Large slabs have a little more than the two megabytes of a huge page: they lie on one, and go back one by one.
   static constexpr std::uint32_t slab_of(std::size_t bytes) {
     return static_cast<std::uint32_t>((2 << 20) / bytes + 1);
   }
 
   explicit pools(bool weighted)
-      : pages(bytes_of_page(weighted), slab_of(bytes_of_page(weighted))),
-        parts(sizeof(index_part), slab_of(sizeof(index_part))) {}
+      : pages(bytes_of_page(weighted), slab_of(bytes_of_page(weighted)), false),
+        parts(sizeof(index_part), slab_of(sizeof(index_part)), true) {}
   block_pool pages;
   block_pool parts;  // of row indices
 };
