@@ -14,7 +14,7 @@ from graphlode.cuda.graph.packed_batch import read_info
 from graphlode.cuda.graph.packed_input import MOST_SMALL, take
 from graphlode.cuda.graph.packed_launch import LEAVES, SORTED, launches
 from graphlode.cuda.graph.packed_sort import MERGE_TILE, MOST_AT_ONCE, SORT_TILE, fans_for
-from graphlode.packed import Pairs, keys_of
+from graphlode.packed import MAX_ROWS, Pairs, keys_of
 from kernel_bench import Bench
 
 DELETE_BIT = np.uint64(1 << 63)
@@ -165,6 +165,60 @@ def test_a_pair_with_a_vertex_that_is_not_there_is_heard_of(
         assert not shard.run(Pairs(*pairs, size, 300), None, None, SORTED)["info"]["bad_row"]
         pairs[end, size // 2] = wrong
         assert shard.run(Pairs(*pairs, size, 300), None, None, SORTED)["info"]["bad_row"]
+
+
+class HighestShard(Shard):
+    """Says that it has as many rows as there can be, without room for them: sorting does not look there."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__(bench, 300, weighted=True)
+        self.state.num_rows = MAX_ROWS
+
+
+def highest(rng: np.random.Generator, size: int) -> Any:
+    """Positions up to the last: any, and with few that have another bit than the last one."""
+    near = MAX_ROWS - 1 - rng.integers(0, 20, size)
+    return np.where(rng.random(size) < 0.5, near, np.where(rng.random(size) < 0.5, near ^ 2**30, near ^ 2**8))
+
+
+@WAYS
+@pytest.mark.parametrize("size", [1, MERGE_TILE + 1, 3 * SORT_TILE + 5])
+def test_keys_of_the_highest_rows_and_neighbors_are_sorted(
+    bench: Bench, size: int, most_tiles: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed_sort, "MOST_TILES", most_tiles)
+    rng, shard = np.random.default_rng(7), HighestShard(bench)
+    rows, neighbors = highest(rng, size), highest(rng, size)
+    rows[0] = neighbors[0] = MAX_ROWS - 1
+    shard.check(keys_of(rows, neighbors), rng.random(size) < 0.3)
+    assert not shard.run(keys_of(rows, neighbors), None, np.zeros(size), SORTED)["info"]["bad_row"]
+    rows[-1] = MAX_ROWS
+    assert shard.run(keys_of(rows, neighbors), None, np.zeros(size), SORTED)["info"]["bad_row"]
+
+
+@WAYS
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("both", [False, True], ids=["one way", "both ways"])
+def test_pairs_of_the_highest_positions_are_sorted(
+    bench: Bench, both: bool, dtype: Any, most_tiles: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed_sort, "MOST_TILES", most_tiles)
+    rng, shard, size = np.random.default_rng(8), HighestShard(bench), 3000
+    rows, neighbors = highest(rng, size).astype(dtype), highest(rng, size).astype(dtype)
+    loops = rows == neighbors
+    keys = np.stack([keys_of(rows, neighbors), keys_of(neighbors, rows)], 1)[:, : 1 + both].ravel()
+    order, pairs = np.argsort(keys, kind="stable"), Pairs(rows, neighbors, size, MAX_ROWS, both)
+    form = (keys >> np.uint64(32)) << np.uint64(31) | keys & np.uint64(2**31 - 1)
+    form |= np.where(np.repeat(loops, 1 + both), DELETE_BIT, np.uint64(0))
+    found = shard.run(pairs, None, np.zeros(size), SORTED)
+    assert pairs.bits == 31 and loops.any()
+    np.testing.assert_array_equal(found["sorted"], form[order])
+    np.testing.assert_array_equal(found["places"], order)
+    assert found["info"]["self_loops"] == loops.sum() << both and not found["info"]["bad_row"]
+    for wrong in [MAX_ROWS, -1, -(2**31), *([2**31, 2**32, 2**32 + 5, -(2**63)] if dtype is np.int64 else [])]:
+        for ends in ([wrong, 5], [5, wrong]):
+            pair = Pairs(*np.array(ends, dtype).reshape(2, 1), 1, MAX_ROWS, both)
+            assert shard.run(pair, None, np.zeros(1), SORTED)["info"]["bad_row"]
 
 
 def test_two_merges_make_one_run_of_any_number_of_tiles() -> None:
