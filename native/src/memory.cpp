@@ -16,6 +16,14 @@ std::atomic<std::int64_t> live{0};
 std::atomic<std::int64_t> peak{0};
 std::atomic<std::int64_t> countdown{0};  // 0: never fails
 
+void count(std::size_t bytes) noexcept {
+  const auto now =
+      live.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
+  auto seen = peak.load(std::memory_order_relaxed);
+  while (seen < now && !peak.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+  }
+}
+
 bool must_fail() noexcept {
   if (countdown.load(std::memory_order_relaxed) == 0) return false;
   return countdown.fetch_sub(1, std::memory_order_relaxed) == 1;
@@ -31,17 +39,31 @@ void* allocate(std::size_t bytes) {
   if (!memory) throw std::bad_alloc();
   // Advice: a refusal costs speed only. Not for the rest at the end, of which most may never be used.
   if (bytes >= huge_page) madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);
-  const auto now =
-      live.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed) + static_cast<std::int64_t>(bytes);
-  auto seen = peak.load(std::memory_order_relaxed);
-  while (seen < now && !peak.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
-  }
+  count(bytes);
   return memory;
 }
 
 void release(void* memory, std::size_t bytes) noexcept {
   std::free(memory);
   live.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+}
+
+system_memory::system_memory(std::size_t bytes) : bytes_(bytes) {
+  if (must_fail()) throw std::bad_alloc();
+  const std::size_t wanted = bytes + huge_page;  // so much that there is a huge page from its beginning on
+  void* const found = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (found == MAP_FAILED) throw std::bad_alloc();
+  auto* const begin = static_cast<std::byte*>(found);
+  const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(begin) % huge_page) % huge_page;
+  mapped_ = {begin, wanted};
+  data_ = begin + before;
+  madvise(data_, bytes / huge_page * huge_page, MADV_HUGEPAGE);  // as in `allocate`
+  count(bytes);
+}
+
+system_memory::~system_memory() {
+  munmap(mapped_.data(), mapped_.size());
+  live.fetch_sub(static_cast<std::int64_t>(bytes_), std::memory_order_relaxed);
 }
 
 std::int64_t live_bytes() noexcept { return live.load(std::memory_order_relaxed); }

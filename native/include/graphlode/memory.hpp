@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -21,6 +22,24 @@ std::int64_t peak_bytes() noexcept;
 void reset_peak_bytes() noexcept;
 // The n-th allocation from now on fails (1 is the next one); 0 turns the failing off.
 void fail_allocation(std::int64_t n) noexcept;
+
+// Memory straight from the system, on huge pages where it fills them, and straight back: for what lives long. What
+// comes from a heap may lie on small pages that somebody has used before, and may stay with the heap when it is
+// released.
+class system_memory {
+ public:
+  explicit system_memory(std::size_t bytes);  // throws std::bad_alloc
+  ~system_memory();
+  system_memory(const system_memory&) = delete;
+  system_memory& operator=(const system_memory&) = delete;
+
+  std::byte* data() const noexcept { return data_; }
+
+ private:
+  std::span<std::byte> mapped_;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_;
+};
 
 template <class T>
 class buffer {

@@ -1,6 +1,7 @@
 // packed_pool.cpp - slabs of blocks; see graphlode/packed/block_pool.hpp.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "graphlode/packed/block_pool.hpp"
 
@@ -8,8 +9,12 @@ namespace graphlode::packed {
 
 // The counters of its blocks and the blocks; free blocks are a stack of indices.
 struct slab {
-  slab(std::uint32_t size, std::size_t block_bytes)
-      : counters(std::make_unique<block_counter[]>(size)), free(size), memory(size * block_bytes) {
+  slab(std::uint32_t size, std::size_t block_bytes) : counters(std::make_unique<block_counter[]>(size)), free(size) {
+    if (size * block_bytes < large_slab) {
+      small = buffer<std::byte>(size * block_bytes);
+    } else {
+      large.emplace(size * block_bytes);
+    }
     for (std::uint32_t i = 0; i < size; ++i) {
       counters[i].index = i;
       counters[i].owner = this;
@@ -23,7 +28,13 @@ struct slab {
   std::vector<std::uint32_t> free;
   std::size_t num_free;
   bool leaving = false;  // it is being emptied
-  buffer<std::byte> memory;
+
+  std::byte* blocks() noexcept { return large ? large->data() : small.data(); }
+
+ private:
+  static constexpr std::size_t large_slab = 2 << 20;
+  buffer<std::byte> small;  // either
+  std::optional<system_memory> large;
 };
 
 block_pool::block_pool(std::size_t block_bytes, std::uint32_t most_per_slab, bool together)
@@ -56,7 +67,7 @@ block block_pool::take_from(slab& from) noexcept {
   auto& counter = from.counters[index];
   counter.references.store(1, std::memory_order_relaxed);
   --free_;
-  return {from.memory.data() + index * block_bytes_, &counter};
+  return {from.blocks() + index * block_bytes_, &counter};
 }
 
 void block_pool::give_back(std::span<const block> blocks) noexcept {
