@@ -9,6 +9,7 @@ import numpy as np
 
 from graphlode.control import Control
 from graphlode.cuda.graph import packed
+from graphlode.cuda.graph.packed_leaves import leaf_counts
 from graphlode.packed import Change, Path, keys_of
 from graphlode.reference.graph import packed as reference
 from kernel_bench import Bench
@@ -63,6 +64,11 @@ class Pair:
 
     def check(self) -> None:
         assert_same(self.bench, self.state, self.expected)
+
+    def leaf_counts(self) -> Any:
+        """The entries of every leaf in key order, a row per page."""
+        state = self.state
+        return self.bench.do(lambda: self.device.get(leaf_counts(self.device, state.described(), state.pages.size)))
 
     def fork(self) -> tuple[Any, Any]:
         version = self.bench.do(lambda: packed.fork(self.device, self.state))

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from packed_pair import Keys, Pair
 
-from graphlode.cuda.graph.packed_read import leaf_counts
 from graphlode.packed import LEAF_SLOTS, keys_of
 from kernel_bench import Bench
 
@@ -26,7 +25,7 @@ def filled(bench: Bench, entries: int, *, weighted: bool = False) -> Pair:
 
 def leaves_of(pair: Pair) -> tuple[Keys, Keys]:
     """Where each leaf begins in the order of keys, and how many entries it has."""
-    counts = pair.bench.do(lambda: pair.device.get(leaf_counts(pair.device, pair.state))).ravel().astype(np.int64)
+    counts = pair.leaf_counts().ravel().astype(np.int64)
     return np.cumsum(counts) - counts, counts
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from graphlode.control import Control
 from graphlode.execute.device import Device, kernel_module
+from graphlode.execute.wait import uninterrupted
 from graphlode.graph.cost import CostModel, Kind, Trial, trial_batches
 from graphlode.packed import Change, Pairs, Path, certainly_in_place, keys_of
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
@@ -100,6 +101,7 @@ class Shard:
         self._attempt: Any = getattr(self.kernels, "attempt", None)
         self.attempts = self._attempt is not None
         self._is_sparse: Any = getattr(self.kernels, "is_sparse", None)
+        self._lacks_memory: Any = getattr(self.kernels, "lacks_memory", None)
         self._nearby: Any = device.nearby()
         self._chosen: Path | None = None  # by an attempt, for the batch that follows
         self._ahead: tuple[Kind, Path] | None = None  # of a batch to come
@@ -179,7 +181,7 @@ class Shard:
         return found
 
     def wait(self) -> float:
-        """Until all is written; how many seconds that takes."""
+        """Until all is written; how many seconds that takes. Then there is time to get ready for batches to come."""
         if not self.is_writing:
             return 0.0
         begun = perf_counter()
@@ -191,6 +193,9 @@ class Shard:
             # All of it: what the host does while the device writes is in no other sum.
             self._observed = (*self._observed[:3], now - self._begun)
             self._is_observed = False
+        if self._lacks_memory is not None and self._lacks_memory(self.state):
+            with uninterrupted():
+                self.kernels.provide(self._nearby, self.state)
         return now - begun
 
     def apply_here(self, part: Part, begun: Any) -> Change | None:

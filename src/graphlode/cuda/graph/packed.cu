@@ -163,7 +163,7 @@ __device__ __forceinline__ void plan_between_tiles(const packed_store& store, co
     }
     if (wanted) {
       task.end = end_of_run(batch, n, task.end, task.leaf);
-      task.counts = store.counts[task.leaf];
+      task.counts = stored_leaf(store, task.leaf).count();
       effects = effects_before(batch, task.end) - effects_before(batch, task.begin);
       wanted = effects != 0 || store.weighted != 0;
     }
@@ -245,18 +245,18 @@ extern "C" __global__ void packed_climb(const packed_store* store_at, const pack
   const packed_batch batch = *batch_at;
   const long long leaves = static_cast<long long>(batch.info->num_suspects) * page_leaves;
   for (long long i = grid_thread_id(); i < leaves; i += grid_threads()) {
-    const unsigned page = batch.suspects[i / page_leaves],
-                   leaf = page * page_leaves + static_cast<unsigned>(i) % page_leaves;
-    if (level > 1 && store.levels[leaf] != level - 1) continue;  // within bounds below
-    const unsigned count = store.next_counts[leaf], first = leaf >> level << level;
+    const stored_page page(store, batch.suspects[i / page_leaves]);
+    const unsigned leaf = static_cast<unsigned>(i) % page_leaves;
+    if (level > 1 && page.levels()[leaf] != level - 1) continue;  // within bounds below
+    const unsigned count = page.next_counts()[leaf], first = leaf >> level << level;
     const bool outside = count > leaf_slots || (store.num_pages > 1 && count < lower_slots(0));
-    store.levels[leaf] = 0;
+    page.levels()[leaf] = 0;
     if (!outside) continue;
     unsigned entries = 0;
-    for (unsigned other = first; other < first + (1u << level); ++other) entries += store.next_counts[other];
+    for (unsigned other = first; other < first + (1u << level); ++other) entries += page.next_counts()[other];
     const bool fits = entries <= upper_slots(level) && (store.num_pages == 1 || entries >= lower_slots(level));
     if (fits) continue;
-    store.levels[leaf] = static_cast<unsigned char>(level);
+    page.levels()[leaf] = static_cast<unsigned char>(level);
     atomicAdd(climbing, 1u);
   }
 }

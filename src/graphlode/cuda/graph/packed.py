@@ -5,7 +5,7 @@ A batch is planned by `prepare`, which ends with one look at the device and ever
 host hears what the batch comes to while it is written, unless pages must be split, merged or copied because an immutable
 version holds them (packed_pages.py). Small batches are attempted on the calling thread (`attempt`, `attempt_quickly`)
 and finished in the worker's place (`finish`) if they need more. Reading is in packed_read.py, checking in
-packed_check.py.
+packed_check.py, what may be asked before a batch in packed_fullness.py.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from graphlode.control import Control
 from graphlode.cuda.graph import packed_merge, packed_pages
 from graphlode.cuda.graph.packed_batch import INFO, SELF_LOOPS, Buffers, named_info, read_info
 from graphlode.cuda.graph.packed_check import check
+from graphlode.cuda.graph.packed_fullness import is_sparse, lacks_memory, overflows, provide, thins
 from graphlode.cuda.graph.packed_input import ALL_GONE, DELETES, MOST_SMALL, PAIRS, Given, take
 from graphlode.cuda.graph.packed_launch import LEAVES, SORTED, SOURCE, WINDOWS, launches
 from graphlode.cuda.graph.packed_merge import (
@@ -65,10 +66,12 @@ __all__ = [
     "finish",
     "fork",
     "is_sparse",
+    "lacks_memory",
     "nbytes",
     "num_entries",
     "overflows",
     "prepare",
+    "provide",
     "resize",
     "row",
     "rows_in",
@@ -227,26 +230,6 @@ def _unfinished(state: State, found: Unfinished) -> Plan:
 def wait_until_written(device: KernelDevice) -> None:
     """Until the device has written what it was told to."""
     device.synchronize()
-
-
-def overflows(state: State, batch: AnyArray | Pairs, deletes: Any) -> bool:
-    """Whether nearly all pages would be too full if the batch were written in place: it is merged then."""
-    return deletes is None and state.num_entries + batch.size > state.most_in_place
-
-
-def is_sparse(state: State) -> bool:
-    """Whether there are so many gaps that the next batch should be merged, however small it is."""
-    return state.num_entries < state.sparse_below
-
-
-def thins(state: State, batch: AnyArray | Pairs, deletes: Any) -> bool:
-    """Whether a batch would leave so many gaps that it should be merged if that takes little longer."""
-    if deletes is None or state.num_entries - batch.size >= state.thin_below:
-        return False
-    fewer = batch.size
-    if deletes is not True:
-        fewer = batch.size * (2 * np.count_nonzero(deletes) - deletes.size) // deletes.size
-    return fewer > 0 and state.num_entries - fewer < state.thin_below
 
 
 def finish(device: KernelDevice, plan: Plan, *, control: Control) -> Change:

@@ -175,8 +175,8 @@ class Workspace:
         """Room for `count` updates of a shard with so many pages; whether they are `planned` or merged."""
         staging = self.staging(device)
         if not planned or not (count <= _KEPT or certainly_in_place(count, entries)):
-            of = self._descriptions
-            return Buffers(device, staging, count, pages=pages, weighted=weighted, planned=planned, descriptions=of)
+            of, needed = self._descriptions, pages if planned else 0  # the same however many there are, if possible
+            return Buffers(device, staging, count, pages=needed, weighted=weighted, planned=planned, descriptions=of)
         if not self.has_room(count, pages):
             room = max(MOST_SMALL, -(-count // MOST_SMALL) * MOST_SMALL)
             if self.kept is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphlode.cuda.graph.packed_groups import LEAST_ENTRIES, MOST_ENTRIES
+from graphlode.cuda.graph.packed_leaves import leaf_counts, leaf_separators
 from graphlode.cuda.graph.packed_pool import NO_KEY
-from graphlode.cuda.graph.packed_read import leaf_counts, slots
+from graphlode.cuda.graph.packed_read import slots
 from graphlode.cuda.graph.packed_state import State
 from graphlode.cuda.interface import KernelDevice
 from graphlode.packed import LEAF_SLOTS, PAGE_LEAVES, lower_bound
@@ -18,7 +19,7 @@ _LEAST_IN_LEAF = int(lower_bound(0) * LEAF_SLOTS)
 def check(device: KernelDevice, state: State) -> None:
     """Raise AssertionError naming what is broken."""
     state.pool.collect()
-    counts = device.get(leaf_counts(device, state)).astype(np.int64)
+    counts = device.get(leaf_counts(device, state.described(), state.pages.size)).astype(np.int64)
     _check_entries(device, state, counts)
     _check_bounds(counts)
     separators = _check_separators(device, state, counts)
@@ -47,7 +48,7 @@ def _check_bounds(counts: AnyArray) -> None:
 
 def _check_separators(device: KernelDevice, state: State, counts: AnyArray) -> AnyArray:
     """The separators of all leaves in key order."""
-    of_pages = device.get(state.pool.arrays["separators"]).reshape(-1, PAGE_LEAVES)[state.pages]
+    of_pages = device.get(leaf_separators(device, state.described(), state.pages.size))
     separators: AnyArray = of_pages.ravel()
     assert separators[0] == 0, "the first separator is not 0"
     assert (separators[1:] >= separators[:-1]).all(), "separators do not ascend"
@@ -81,6 +82,6 @@ def _check_pool(device: KernelDevice, state: State, counts: AnyArray) -> None:
         held = device.get(pool.arrays["held"])[pages]
         np.testing.assert_array_equal(held, pool.references[pages] > 1, "flags of pages that other versions hold")
     if not state.frozen and not state.planning:
-        planned = device.get(pool.arrays["next_counts"]).reshape(-1, PAGE_LEAVES)[pages]
+        planned = device.get(leaf_counts(device, state.described(), pages.size, planned=True))
         np.testing.assert_array_equal(planned, counts, "counts after the batch")
         np.testing.assert_array_equal(device.get(pool.arrays["totals"])[pages], counts.sum(axis=1), "totals of pages")

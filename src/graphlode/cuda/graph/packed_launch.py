@@ -79,13 +79,12 @@ class _Value(IntEnum):
 _V = _Value
 STORE_AND_ENDS = (_V.STORE, _V.TAILS, _V.HEADS)
 _SOURCE = (_V.TAILS, _V.HEADS, _V.DELETES)
-_GIVEN = (*_SOURCE, _V.WEIGHTS)
+_STORE_AND_GIVEN = (_V.STORE, *_SOURCE, _V.WEIGHTS)
 
 
 class _Bound(NamedTuple):
-    """The launches of batches that have much in common, for the structs that these were bound with."""
+    """The launches of batches that have much in common, for the buffers that these were bound with."""
 
-    store: Any
     batch: Any
     launches: BoundSequence
 
@@ -99,7 +98,7 @@ class Launches:
         self._sequences: dict[tuple[int, int, bool], LaunchSequence] = {}
         self._anything = device.empty(1, np.uint64)  # stands for arrays that a call gives
         self._numbers: dict[tuple[int, int, int], tuple[int, ...]] = {}
-        self._bound: dict[tuple[int, int, int, int], _Bound] = {}  # by what batches have in common
+        self._bound: dict[tuple[int, ...], _Bound] = {}  # by what batches have in common
         written = [_V.STORE, _V.BATCH, _V.COUNT, _V.EPOCH]
         args = self._arguments(written)
         later, self._at_once = (
@@ -117,14 +116,15 @@ class Launches:
         """Plan a batch, and write it if all pages stay where they are: the words of its information, which are known before
         it is written."""
         store, batch, epoch = state.described(), buffers.described, state.epoch
-        like = given.count, given.how, given.neighbor_bits, state.num_rows  # the struct may be another that lies there
+        size = state.directory.pages.size.bit_length()  # grids are for so many pages, or nearly
+        like = given.count, given.how, given.neighbor_bits, state.num_rows, size
         known = self._bound.get(like)
-        if known is None or known.store is not store or known.batch is not batch:
-            known = _Bound(store, batch, self.bind(state, buffers, given, _GIVEN))
+        if known is None or known.batch is not batch:
+            known = _Bound(batch, self.bind(state, buffers, given, _STORE_AND_GIVEN))
             if len(self._bound) == _MOST_REMEMBERED:
                 self._bound.clear()
             self._bound[like] = known
-        changed = given.tails, given.heads, given.deletes, given.weights, epoch
+        changed = store, given.tails, given.heads, given.deletes, given.weights, epoch
         return known.launches.run(changed, epoch, given.stream)
 
     def bind(self, state: State, buffers: Buffers, given: Given, changing: Sequence[int]) -> BoundSequence:

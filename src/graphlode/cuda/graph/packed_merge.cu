@@ -137,9 +137,9 @@ struct merge_source {
   }
 };
 
-// Calls put(target, leaf, look(before, writes), writes) for all slots that a task writes, where so many of its entries
-// come before: a warp per leaf, a lane per slot, two leaves at a time. Lanes without a slot look, too, as then there is
-// no branch, but do not write.
+// Calls put(target, separator, look(before, writes), writes) for all slots that a task writes, where so many of its
+// entries come before, with the place of the leaf's separator: a warp per leaf, a lane per slot, two leaves at a time.
+// Lanes without a slot look, too, as then there is no branch, but do not write.
 template <class Look, class Put>
 __device__ __forceinline__ void for_slots(const page_in_merge& own, Look look, Put put) {
   constexpr unsigned at_a_time = 2;
@@ -152,9 +152,9 @@ __device__ __forceinline__ void for_slots(const page_in_merge& own, Look look, P
   // How far the page begins behind the task's first entry: wraps around where it begins before it.
   unsigned page_start = 0u - own.first;
   for (unsigned page = 0; static_cast<int>(page_start) < static_cast<int>(written); ++page) {
-    const unsigned first_leaf = own.near[page] * page_leaves;
+    const stored_page near(own.near[page]);
     const unsigned end = min(page_leaves, (written - page_start) / filled_place::quota + 1);
-    word* target = own.near_keys[page] + leaf * leaf_slots + lane;
+    word* target = near.keys + leaf * leaf_slots + lane;
 #pragma unroll 1
     for (; leaf < end; leaf += at_a_time * merge_warps, target += at_a_time * merge_warps * leaf_slots) {
       decltype(look(0u, true)) found[at_a_time];
@@ -169,7 +169,7 @@ __device__ __forceinline__ void for_slots(const page_in_merge& own, Look look, P
 #pragma unroll
       for (unsigned i = 0; i < at_a_time; ++i) {
         const unsigned further = i * merge_warps;
-        put(target + further * leaf_slots, first_leaf + leaf + further, found[i], writes[i]);
+        put(target + further * leaf_slots, near.separators() + leaf + further, found[i], writes[i]);
       }
     }
     leaf = static_cast<unsigned>(warp_id());
@@ -187,7 +187,7 @@ __device__ __forceinline__ void write_weights(const packed_store& store, const p
     if (source.is_new) return input.weight_of_update(batch.places[batch.leaves[task.begin + source.new_ones - 1]]);
     return weight_of_entry(store, task.page, own, entry_before_gaps(own, source.place, count));
   };
-  for_slots(own, weight_behind, [](word* target, unsigned, double weight, bool writes) {
+  for_slots(own, weight_behind, [](word* target, word*, double weight, bool writes) {
     if (writes) *weight_of(target) = weight;
   });
 }
@@ -301,8 +301,7 @@ extern "C" __global__ void __launch_bounds__(merge_threads, 6)
     if (lane == 0 && own.ticket > 0) publish(published, own.ticket, of_all_so_far | (before + own.written));
     const word index = before / filled_slots + lane;
     if (lane < page_in_merge::most_near && index < num_new_pages) {
-      own.near[lane] = new_pages[index];
-      own.near_keys[lane] = page_keys(store, own.near[lane]);
+      own.near[lane] = stored_page(store, new_pages[index]).keys;
     }
     if (lane == 0) own.first = static_cast<unsigned>(before % filled_slots);
   } else if (warp == 1 && come != 0) {
@@ -310,11 +309,10 @@ extern "C" __global__ void __launch_bounds__(merge_threads, 6)
   }
   __syncthreads();
   if (threadIdx.x == 0) add_up(batch, come, gone, own.changed, epoch);
-  word* const separators = store.separators;
   const auto key_behind = [&](unsigned before, bool) { return own.keys[merge_source(own, low, before).place]; };
-  for_slots(own, key_behind, [=](word* target, unsigned leaf, word key, bool writes) {
+  for_slots(own, key_behind, [=](word* target, word* separator, word key, bool writes) {
     if (writes) *target = key;
-    if (writes && lane == 0) separators[leaf] = key;
+    if (writes && lane == 0) *separator = key;
   });
   if (store.weighted) write_weights(store, batch, input, own, count, tasks[own.ticket], low);
 }
@@ -331,11 +329,12 @@ __device__ __forceinline__ void spread_rest(const packed_store& store, const uns
   const unsigned rest = static_cast<unsigned>(merged.rest);
   const bool are_two = merged.num_pages - merged.filled > 1, were_two = rest > filled_slots;
   const bool to_the_right = rest <= (are_two ? 2 : 1) * filled_slots;
-  const unsigned page = new_pages[merged.filled], next_page = are_two || were_two ? new_pages[merged.filled + 1] : page;
-  word *const keys = page_keys(store, page), *const next_keys = page_keys(store, next_page);
+  const stored_page page(store, new_pages[merged.filled]);
+  const stored_page next_page = are_two || were_two ? stored_page(store, new_pages[merged.filled + 1]) : page;
   const unsigned of_first = merged.rest_of(0);
   const unsigned kinds = store.weighted ? 2 : 1;
   for (unsigned kind = 0; kind < kinds; ++kind) {
+    const unsigned kind_at = kind == 0 ? 0u : stored_page::weights_at;
     for (unsigned done = 0; done < rest; done += most) {
       word values[at_a_time];
       const auto rank_of = [&](unsigned i) {
@@ -348,7 +347,7 @@ __device__ __forceinline__ void spread_rest(const packed_store& store, const uns
         if (rank >= rest) continue;
         const bool second = rank >= filled_slots;
         const filled_place place(second ? rank - filled_slots : rank);
-        values[i] = (second ? next_keys : keys)[kind * page_slots + place.leaf * leaf_slots + place.slot];
+        values[i] = (second ? next_page : page).keys[kind_at + place.leaf * leaf_slots + place.slot];
       }
       __syncthreads();
 #pragma unroll
@@ -357,17 +356,16 @@ __device__ __forceinline__ void spread_rest(const packed_store& store, const uns
         if (rank >= rest) continue;
         const bool second = rank >= of_first;
         const spread_place place(second ? rank - of_first : rank, second ? rest - of_first : of_first);
-        (second ? next_keys : keys)[kind * page_slots + place.leaf * leaf_slots + place.slot] = values[i];
-        if (kind == 0 && place.slot == 0) {
-          store.separators[(second ? next_page : page) * page_leaves + place.leaf] = values[i];
-        }
+        const stored_page& target = second ? next_page : page;
+        target.keys[kind_at + place.leaf * leaf_slots + place.slot] = values[i];
+        if (kind == 0 && place.slot == 0) target.separators()[place.leaf] = values[i];
       }
       __syncthreads();
     }
   }
   // Leaves that have nothing, where there is next to nothing.
   for (unsigned leaf = threadIdx.x; leaf < page_leaves && rest < page_leaves; leaf += finish_threads) {
-    if (leaf >= rest) store.separators[page * page_leaves + leaf] = no_key;
+    if (leaf >= rest) page.separators()[leaf] = no_key;
   }
   __syncthreads();
 }
@@ -383,20 +381,20 @@ __device__ __forceinline__ void finish_page(const packed_store& store, const uns
   const bool is_last = position + 1 == merged.num_pages;
   const unsigned next_page = is_last ? page : new_pages[position + 1];
   const unsigned total = position < merged.filled ? filled_slots : merged.rest_of(position - merged.filled);
-  const unsigned leaf = page * page_leaves + 4 * lane;
-  const two_words* const separators = reinterpret_cast<const two_words*>(store.separators + leaf);
+  const stored_page stored(store, page);
+  const two_words* const separators = reinterpret_cast<const two_words*>(stored.separators() + 4 * lane);
   const two_words low = separators[0], high = separators[1];
   word first = low.of[0];
-  word end = lane == 31 && !is_last ? store.separators[next_page * page_leaves] : no_key;
+  word end = lane == 31 && !is_last ? *stored_page(store, next_page).separators() : no_key;
   four_counts counts;
 #pragma unroll
   for (unsigned i = 0; i < 4; ++i) {
     counts.of[i] = static_cast<unsigned short>(total / page_leaves + (4 * lane + i < total % page_leaves));
   }
-  *reinterpret_cast<four_counts*>(store.counts + leaf) = counts;
-  *reinterpret_cast<four_counts*>(store.next_counts + leaf) = counts;
+  *reinterpret_cast<four_counts*>(stored.counts() + 4 * lane) = counts;
+  *reinterpret_cast<four_counts*>(stored.next_counts() + 4 * lane) = counts;
   if (lane == 0) {
-    if (position == 0) store.separators[leaf] = first = 0;
+    if (position == 0) *stored.separators() = first = 0;
     store.totals[page] = total;
     store.positions[page] = static_cast<unsigned>(position);
     store.page_separators[position] = first;
@@ -405,7 +403,7 @@ __device__ __forceinline__ void finish_page(const packed_store& store, const uns
   const unsigned row = first_row_of(rows, first);
   const unsigned next_row = __shfl_down_sync(full_mask, row, 1u);
   index_leaves(store,
-               {leaf,
+               {page * page_leaves + 4 * lane,
                 {row, first_row_of(rows, low.of[1]), first_row_of(rows, high.of[0]), first_row_of(rows, high.of[1])},
                 lane < 31 ? next_row : first_row_of(rows, end)},
                waiting);

@@ -40,7 +40,7 @@ class Tasks:
     """Room for so many tasks and for what each of them publishes; kept between merges."""
 
     def __init__(self, device: KernelDevice, count: int) -> None:
-        self.capacity = count + count // 8
+        self.capacity = 2 * count
         room = device.empty(self.capacity * (_TASK_WORDS + 1), np.uint64)
         self.nbytes = int(room.nbytes)
         self.tasks, self.published = room[: self.capacity * _TASK_WORDS], room[self.capacity * _TASK_WORDS :]
@@ -50,7 +50,7 @@ class Numbers:
     """Room for the numbers of pages, in memory of the host that the device sees; kept between merges."""
 
     def __init__(self, device: KernelDevice, count: int) -> None:
-        self.capacity = count + count // 8
+        self.capacity = 2 * count
         host, there = mapped(device, 4 * self.capacity)
         self._host, self.there = host.view(np.uint32), there.view(np.uint32)
 

@@ -88,16 +88,16 @@ __device__ __forceinline__ void count_fresh(const packed_store& store, const fre
   for (long long i = static_cast<long long>(begin) * page_leaves + grid_thread_id(); i < last; i += grid_threads()) {
     const fresh_page page = fresh[i / page_leaves];
     const word within = static_cast<word>(i) % page_leaves;
-    const word leaf = static_cast<word>(page.page) * page_leaves + within;
+    const stored_page stored(store, static_cast<unsigned>(page.page));
     const even_spread pages(page.total, static_cast<word>(page.num_fresh));
     const unsigned total = pages.count_of(static_cast<word>(page.index));
     const unsigned count = even_spread(total, page_leaves).count_of(within);
-    store.counts[leaf] = store.next_counts[leaf] = static_cast<unsigned short>(count);
+    stored.counts()[within] = stored.next_counts()[within] = static_cast<unsigned short>(count);
     if (within == 0) store.totals[page.page] = total;
     if (page.index == 0 && within == 0) {
-      store.separators[leaf] = store.separators[static_cast<word>(page.origin) * page_leaves];
+      *stored.separators() = *stored_page(store, static_cast<unsigned>(page.origin)).separators();
     } else if (count == 0) {
-      store.separators[leaf] = no_key;  // only where a single page is nearly empty
+      stored.separators()[within] = no_key;  // only where a single page is nearly empty
     }
   }
 }
@@ -137,14 +137,15 @@ extern "C" __global__ void __launch_bounds__(32 * spread_warps, 3)
   count_fresh(store, fresh, begin_fresh, end_fresh);
   for (unsigned i = blockIdx.x; i < num_jobs; i += gridDim.x) {
     page_job job = jobs[i];
-    const unsigned page = static_cast<unsigned>(job.page), first = page * page_leaves, thread = threadIdx.x;
-    word* const from = page_keys(store, page) + lane_id();
+    const unsigned page = static_cast<unsigned>(job.page), thread = threadIdx.x;
+    const stored_page stored(store, page);
+    word* const from = stored.keys + lane_id();
     const unsigned first_leaf = static_cast<unsigned>(warp_id()) * leaves_per_warp;
     coming_leaves coming;
     coming.fetch(from, first_leaf);
-    if (warp_id() == 0) scan_counts(store.counts + first, page_leaves, starts);
+    if (warp_id() == 0) scan_counts(stored.counts(), page_leaves, starts);
     if (warp_id() == 1 && job.applies) {
-      const unsigned found = warp_first_not_below(batch.keys, 0u, n, store.separators[first]);
+      const unsigned found = warp_first_not_below(batch.keys, 0u, n, *stored.separators());
       if (lane_id() == 0) range[0] = found;
     }
     if (warp_id() == 2 && job.applies) {
@@ -161,15 +162,14 @@ extern "C" __global__ void __launch_bounds__(32 * spread_warps, 3)
       const word index = target.pages.leaf_of(min(job.base, job.total - 1)), own = index + static_cast<word>(lane_id());
       if (lane_id() == 0) near.first = index;
       if (lane_id() < static_cast<int>(near_pages::most) && own < target.num_pages) {
-        near.pages[lane_id()] = static_cast<unsigned>(target.fresh[own].page);
-        near.keys[lane_id()] = page_keys(store, near.pages[lane_id()]);
+        near.keys[lane_id()] = stored_page(store, static_cast<unsigned>(target.fresh[own].page)).keys;
       }
     }
     const page_updates updates = stage_updates(store, batch, page, begin, end, begins, staged_keys, staged_kinds);
     if (thread < page_leaves) {
       const bool crowded = begins[thread + 1] - begins[thread] > most_own_updates;
       effects[thread] = effects_before(batch, begins[thread]);
-      store.starts[first + thread] = static_cast<unsigned short>(starts[thread] | (crowded ? crowded_leaf : 0u));
+      stored.starts()[thread] = static_cast<unsigned short>(starts[thread] | (crowded ? crowded_leaf : 0u));
     }
     if (thread == 0) {
       store.jobs[page] = i;
@@ -216,11 +216,13 @@ extern "C" __global__ void packed_spread_new(const packed_store* store_at, const
   for (long long i = grid_thread_id(); i < n; i += grid_threads()) {
     const unsigned t = static_cast<unsigned>(i), leaf = batch.leaves[t], page = leaf / page_leaves;
     if (kind_of(batch, t) != update_insert) continue;
-    if (store.marks[page] != epoch || store.levels[leaf] <= page_level) continue;
+    const stored_leaf stored(store, leaf);
+    if (store.marks[page] != epoch || stored.page.levels()[stored.within] <= page_level) continue;
     const unsigned index = store.jobs[page];  // of an earlier launch, unless the job there is the page's
-    if (index >= num_jobs || jobs[index].page != page || !(store.starts[leaf] & crowded_leaf)) continue;
+    const unsigned known = stored.page.starts()[stored.within];
+    if (index >= num_jobs || jobs[index].page != page || !(known & crowded_leaf)) continue;
     const page_job job = jobs[index];
-    const unsigned start = store.starts[leaf] & (crowded_leaf - 1u);
+    const unsigned start = known & (crowded_leaf - 1u);
     const long long within = start + slot_of(batch, t) + growth(effects_before(batch, t) - job.effects);
     const group_target target(store, job, fresh, nullptr);
     target.put(job.base + static_cast<word>(within), batch.keys[t], store.weighted ? batch.weights[t] : 0.0);
@@ -235,15 +237,15 @@ extern "C" __global__ void __launch_bounds__(256)
   for (long long i = grid_thread_id(); i < static_cast<long long>(store.num_pages); i += grid_threads()) {
     const unsigned page = store.pages[i];
     store.positions[page] = static_cast<unsigned>(i);
-    store.page_separators[i] = store.separators[static_cast<word>(page) * page_leaves];
+    store.page_separators[i] = *stored_page(store, page).separators();
   }
   for (unsigned i = blockIdx.x; i < num_fresh; i += gridDim.x) {
-    const unsigned first = static_cast<unsigned>(fresh[i].page) * page_leaves;
-    if (threadIdx.x < page_leaves) separators[threadIdx.x] = store.separators[first + threadIdx.x];
+    const unsigned page = static_cast<unsigned>(fresh[i].page);
+    if (threadIdx.x < page_leaves) separators[threadIdx.x] = stored_page(store, page).separators()[threadIdx.x];
     const long long next = fresh[i].successor;
-    const word end = next < 0 ? no_key : store.separators[static_cast<word>(next) * page_leaves];
+    const word end = next < 0 ? no_key : *stored_page(store, static_cast<unsigned>(next)).separators();
     __syncthreads();
-    index_rows(store, first, separators, page_leaves, end, threadIdx.x, blockDim.x);
+    index_rows(store, page * page_leaves, separators, page_leaves, end, threadIdx.x, blockDim.x);
     __syncthreads();
   }
 }
@@ -257,8 +259,9 @@ extern "C" __global__ void packed_slots(const packed_store* store_at, long long 
     const unsigned leaf =
         store.pages[position / page_leaves] * page_leaves + static_cast<unsigned>(position % page_leaves);
     const unsigned slot = static_cast<unsigned>(i) % leaf_slots;
-    word* const from = leaf_keys(store, leaf) + slot;
-    const bool there = slot < store.counts[leaf];
+    const stored_leaf stored(store, leaf);
+    word* const from = stored.keys() + slot;
+    const bool there = slot < stored.count();
     keys[i] = there ? *from : no_key;
     if (store.weighted) weights[i] = there ? *weight_of(from) : 0.0;
   }
@@ -274,8 +277,9 @@ extern "C" __global__ void packed_gather(const packed_store* store_at, const lon
     const unsigned leaf =
         store.pages[position / page_leaves] * page_leaves + static_cast<unsigned>(position % page_leaves);
     const unsigned slot = static_cast<unsigned>(i) % leaf_slots;
-    if (slot >= store.counts[leaf]) continue;
-    word* const from = leaf_keys(store, leaf) + slot;
+    const stored_leaf stored(store, leaf);
+    if (slot >= stored.count()) continue;
+    word* const from = stored.keys() + slot;
     neighbors[begins[position] + slot] = static_cast<int>(*from);
     if (store.weighted) weights[begins[position] + slot] = *weight_of(from);
   }
@@ -287,8 +291,9 @@ extern "C" __global__ void packed_offsets(const packed_store* store_at, const lo
   for (long long row = grid_thread_id(); row <= static_cast<long long>(store.num_rows); row += grid_threads()) {
     const unsigned leaf = store.row_leaves[row];
     const word position = static_cast<word>(store.positions[leaf / page_leaves]) * page_leaves + leaf % page_leaves;
-    const unsigned count = store.counts[leaf];
-    offsets[row] = begins[position] + first_not_below(leaf_keys(store, leaf), 0u, count, static_cast<word>(row) << 32);
+    const stored_leaf stored(store, leaf);
+    const unsigned count = stored.count();
+    offsets[row] = begins[position] + first_not_below(stored.keys(), 0u, count, static_cast<word>(row) << 32);
   }
 }
 
@@ -300,8 +305,9 @@ extern "C" __global__ void packed_contains(const packed_store* store_at, const w
     const word key = keys[i];
     bool there = false;
     if (key >> 32 < store.num_rows) {
-      const unsigned leaf = find_leaf(store, key), count = store.counts[leaf];
-      const word* const entries = leaf_keys(store, leaf);
+      const stored_leaf leaf(store, find_leaf(store, key));
+      const unsigned count = leaf.count();
+      const word* const entries = leaf.keys();
       const unsigned slot = first_not_below(entries, 0u, count, key);
       there = slot < count && entries[slot] == key;
     }

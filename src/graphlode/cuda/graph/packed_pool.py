@@ -1,8 +1,12 @@
 """Memory for the pages of a shard and of its immutable versions: handed out, counted, given back.
 
-Pages lie in segments that are never moved, so growing copies no entries; what there is per leaf and per page beside
-them is a twentieth of that and does move. How many versions hold a page is counted on the host, where versions are made
-and dropped, by the extension `_driver`; the device sees one flag per page. See include/packed_store.cuh.
+Pages, with all that is kept of their leaves, lie in segments that are never moved, so growing copies nothing but the
+few bytes that are kept of each page as a whole. How many versions hold a page is counted on the host, where versions
+are made and dropped, by the extension `_driver`; the device sees one flag per page. See include/packed_store.cuh.
+
+Asking for memory can take longer than a small batch does. So a pool that runs short of pages is given more between
+batches (`provide`), and memory for a merge comes in pieces of the same size, so that what one merge gives back the next
+one can have.
 """
 
 from __future__ import annotations
@@ -11,7 +15,6 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,26 +27,29 @@ from graphlode.types import AnyArray, BoolArray
 SEGMENT_PAGES = 64
 NO_KEY = np.uint64(2**64 - 1)
 
-_PER_LEAF = {
-    "separators": np.uint64,
-    "counts": np.uint16,
-    "next_counts": np.uint16,
-    "starts": np.uint16,
-    "levels": np.uint8,
-}
+# A page in words, as stored_page in packed_store.cuh has it: keys, separators, counts and counts after a batch, starts
+# and levels of the leaves, weights.
+_SEPARATORS, _COUNTS = PAGE_SLOTS, PAGE_SLOTS + PAGE_LEAVES
+_COUNT_WORDS, _LEVEL_WORDS = PAGE_LEAVES // 4, PAGE_LEAVES // 8
+_PAGE_WORDS = _COUNTS + 3 * _COUNT_WORDS + _LEVEL_WORDS
+
 _PER_PAGE = {"totals": np.uint32, "marks": np.uint32, "jobs": np.uint32, "held": np.uint8}
 
 # A pool with this much more free than taken gives memory back.
 _SPARE = 1 / 16
+# One with less than this free is short of pages; it gets at most as much.
+_LOW = 1 / 32
+_VERY_LOW = 1 / 64
 # Pages of which it is not known whether they are needed come in so many pieces of memory.
 _PIECES = 4
 # The table of segments has room for so many to begin with.
 _LEAST_TABLE = 64
 _ALIGNMENT = 256  # bytes
-# With so many times the room that its pages need for what is kept beside them, it gives that back.
-_MUCH_ROOM = 2.5
-_SOME_ROOM = 1.3  # so many times, if it is to be tidy
-_PATIENCE = 2  # if it had it so many times in a row
+# There is so many times the room that is needed for what is kept of pages: a thousandth part of what they take.
+_ROOM = 2.5
+_LITTLE_ROOM, _MUCH_ROOM = 1.25, 8  # with less there is soon too little, with more it is given back
+# A merge that writes this much more than the one before finds memory.
+_GROWTH = 1.07
 
 
 def address(array: Any) -> int:
@@ -52,20 +58,24 @@ def address(array: Any) -> int:
     return pointer
 
 
-def _rounded(segments: int) -> int:
-    """A few more, so that memory which is given back fits the next time: shards that grow ask for ever more."""
-    step = max(1, 1 << max(0, segments.bit_length() - 5))
-    return -(-segments // step) * step
+def _part(segments: int, shift: int) -> int:
+    """A power of two: between the 2^shift-th part of so many segments and half of that, but one at least."""
+    return 1 << max(0, segments.bit_length() - 1 - shift)
 
 
 @lru_cache
 def _pieces(first: int, all_segments: int) -> tuple[int, ...]:
-    """So many segments, of which the first ones will surely be needed, in pieces: the others are smaller than what may be
-    spare."""
+    """So many segments, of which the first ones will surely be needed, in pieces: 8 to 15 alike, which memory that was
+    given back fits, and smaller ones. Of the others each piece is smaller than what may be spare."""
+    alike = _part(first, 3)
     rest = all_segments - first
-    pieces = min(_PIECES, -(-rest // max(1, int(_SPARE * first))))
-    ends = [rest * piece // pieces for piece in range(pieces + 1)] if pieces else []
-    return tuple(_rounded(size) for size in (first, *(end - begin for begin, end in pairwise(ends))) if size)
+    piece = max(1, -(-rest // _PIECES), int(_SPARE * first))
+    return (alike,) * (first // alike) + _cut(first % alike, alike) + _cut(rest, piece)
+
+
+def _cut(segments: int, piece: int) -> tuple[int, ...]:
+    left = segments % piece
+    return (piece,) * (segments // piece) + ((left,) if left else ())
 
 
 class Pool:
@@ -82,14 +92,22 @@ class Pool:
         self._foreseen: tuple[_driver.PagePool, list[int], AnyArray] | None = None  # by `foresee`, of these pages
         self._held_is_stale = False
         self._versions = 0  # immutable ones, of which nobody has said that they are gone
-        self._times_too_wide = 0
-        self._room = 0  # pages for which the table of segments and what is kept beside them suffice
+        self._room = 0  # pages for which the table of segments and what is kept of pages suffice
+        self._merged = 0  # segments that a merge wrote in the place of others, if the next one is not provided for
         self.segments: Any = device.zeros(_LEAST_TABLE, np.uint64)  # where each begins; has room for more
-        self.arrays: dict[str, Any] = {name: device.zeros(0, dtype) for name, dtype in (_PER_LEAF | _PER_PAGE).items()}
+        self.arrays: dict[str, Any] = {name: device.zeros(0, dtype) for name, dtype in _PER_PAGE.items()}
+
+    def clear_first_page(self) -> None:
+        """Of a pool in which nothing was written: no entries, and the first leaf may hold every key."""
+        memory, _ = self._memory[0]
+        words = self._device.words_in(memory, _PAGE_WORDS)
+        words[_SEPARATORS:_COUNTS] = NO_KEY
+        words[_SEPARATORS] = 0
+        words[_COUNTS : _COUNTS + 2 * _COUNT_WORDS] = 0
 
     @property
     def page_bytes(self) -> int:
-        return 8 * PAGE_SLOTS * (2 if self.weighted else 1)
+        return 8 * (_PAGE_WORDS + (PAGE_SLOTS if self.weighted else 0))
 
     @property
     def references(self) -> AnyArray:
@@ -130,8 +148,8 @@ class Pool:
         """Numbers of pages that nobody holds; they are yours until `release`. Raises DeviceMemoryError."""
         counted, self._foreseen = self._counted, None
         if count > counted.num_free:
-            segments = -(-max(count - counted.num_free, counted.num_used // 16) // SEGMENT_PAGES)
-            self._grow((segments,))
+            missing = -(-(count - counted.num_free) // SEGMENT_PAGES)
+            self._grow((max(missing, _part(counted.num_used // SEGMENT_PAGES, 4)),))
         return self._taken(count)
 
     def take_apart(self, count: int, surely: int) -> AnyArray:
@@ -199,8 +217,9 @@ class Pool:
                 counted.release(those[pages.size :])
                 if self._has_much(counted.num_free, counted.num_used):
                     unused += counted.drop_unused()
-        for piece in unused:
-            del self._memory[piece]
+        given_back = sum(self._memory.pop(piece)[1] for piece in unused)
+        is_second_copy = 2 * given_back > pages.size * self.page_bytes
+        self._merged = -(-pages.size // SEGMENT_PAGES) if is_second_copy else 0
         self._forget_tail()
 
     def trim(self) -> None:
@@ -211,14 +230,12 @@ class Pool:
             for piece in counted.drop_unused():
                 del self._memory[piece]
             self._forget_tail()
-        elif self._times_too_wide:
-            self._forget_tail()
 
     def stays_as_it_is(self, taken: int, released: int) -> bool:
         """Whether no memory comes or goes if so many pages are taken and others are released, and `trim` follows."""
         counted, more = self._counted, released - taken
         much = self._has_much(counted.num_free + more, counted.num_used - more)
-        return taken <= counted.num_free and not much and not self._times_too_wide
+        return taken <= counted.num_free and not much
 
     def _has_much(self, free: int, used: int) -> bool:
         return free > SEGMENT_PAGES + _SPARE * used
@@ -228,16 +245,44 @@ class Pool:
         self.collect()
         for piece in self._counted.drop_unused():
             del self._memory[piece]
-        pages = self._counted.segments_with_tail_forgotten * SEGMENT_PAGES
-        if self.arrays["totals"].size > _SOME_ROOM * pages:
-            self._narrow(pages)
+        self._forget_tail()
+
+    @property
+    def is_short(self) -> bool:
+        """Whether `provide` has something to do."""
+        counted = self._counted
+        return bool(self._merged) or counted.num_free < int(_LOW * counted.num_used) or self._has_little_room
+
+    @property
+    def is_very_short(self) -> bool:
+        return self._counted.num_free < int(_VERY_LOW * self._counted.num_used)
+
+    @property
+    def _has_little_room(self) -> bool:
+        return self._room < _LITTLE_ROOM * self._counted.num_pages
+
+    def provide(self) -> None:
+        """Memory that batches to come will need, if it is there: for whom the device has nothing else to do.
+
+        A few pages, or as much as the next merge takes if that writes a little more than the one before; the latter is
+        left with the device's own pool.
+        """
+        counted = self._counted
+        with suppress(MemoryError):  # they may need less
+            if counted.num_free < int(_LOW * counted.num_used):
+                self._grow((_part(counted.num_used // SEGMENT_PAGES, 5),))
+            elif self._has_little_room:
+                self._widen(int(_LITTLE_ROOM * counted.num_pages) + 1)
+            elif self._merged:
+                segments, self._merged = int(_GROWTH * self._merged) + 1, 0
+                pieces = _pieces(segments, segments)
+                self._allocate((*pieces, pieces[0]))  # the batch itself takes some of it
 
     def _grow(self, pieces: Sequence[int]) -> None:
         """Pieces of memory of so many segments each, whose pages are taken next. All that may fail comes first."""
         self._foreseen = None
-        device, counted, segment_bytes = self._device, self._counted, SEGMENT_PAGES * self.page_bytes
-        with device.current():
-            memory = [device.allocate(size * segment_bytes) for size in pieces]
+        device, counted, segment_bytes = self._device, self._counted, self._segment_bytes
+        memory = self._allocate(pieces)
         pages = counted.segments_with(sum(pieces)) * SEGMENT_PAGES
         if pages > self._room:
             self._widen(pages)
@@ -246,8 +291,18 @@ class Pool:
             self._memory[first + number] = memory[number][0], size * segment_bytes
         device.update(self.segments, begin, counted.addresses_of(begin, end))
 
+    def _allocate(self, pieces: Sequence[int]) -> list[tuple[Any, int]]:
+        """Memory for so many segments each, and where it begins."""
+        device, segment_bytes = self._device, self._segment_bytes
+        with device.current():
+            return [device.allocate(size * segment_bytes) for size in pieces]
+
+    @property
+    def _segment_bytes(self) -> int:
+        return SEGMENT_PAGES * self.page_bytes
+
     def _widen(self, pages: int) -> None:
-        """Room for so many pages in the table of segments, and for what is kept beside them."""
+        """Room for so many pages in the table of segments, and for what is kept of them."""
         if pages > self.segments.size * SEGMENT_PAGES:
             table = self._device.zeros(2 * -(-pages // SEGMENT_PAGES), np.uint64)
             self._device.update(table, 0, self._counted.addresses)
@@ -255,42 +310,29 @@ class Pool:
             self.segments = table
             self.generation += 1
         if pages > self.arrays["totals"].size:
-            self._resize(pages + pages // 8)
+            self._resize(int(_ROOM * pages))
         self._room = min(self.segments.size * SEGMENT_PAGES, self.arrays["totals"].size)
 
     def _forget_tail(self) -> None:
-        """Numbers behind all segments that have memory are free again, and what is kept beside them is given back.
-
-        Not at once: where batches come and go, the next one needs it again.
-        """
+        """Numbers behind all segments that have memory are free again, and what is kept of their pages is given back."""
         pages = self._counted.segments_with_tail_forgotten * SEGMENT_PAGES
-        if self.arrays["totals"].size < _MUCH_ROOM * pages + SEGMENT_PAGES:
-            self._times_too_wide = 0
+        if self.arrays["totals"].size <= _MUCH_ROOM * pages + SEGMENT_PAGES:
             return
-        self._times_too_wide += 1
-        if self._times_too_wide < _PATIENCE:
-            return
-        self._narrow(pages)
-
-    def _narrow(self, pages: int) -> None:
-        """Room for so many pages and a few more in what is kept beside them."""
         with suppress(MemoryError):  # it can wait
-            self._resize(pages + pages // 8)
+            self._resize(int(_ROOM * pages))
             self._counted.forget_tail()
-            self._times_too_wide = 0
 
     def _resize(self, room: int) -> None:
-        """Other arrays for what is kept beside so many pages: parts of one piece of memory."""
-        sizes = {name: room * (PAGE_LEAVES if name in _PER_LEAF else 1) for name in self.arrays}
+        """Other arrays for what is kept of so many pages: parts of one piece of memory."""
         starts, end = {}, 0
         for name, array in self.arrays.items():
             starts[name] = end
-            end += -(-sizes[name] * array.itemsize // _ALIGNMENT) * _ALIGNMENT
+            end += -(-room * array.itemsize // _ALIGNMENT) * _ALIGNMENT
         memory = self._device.zeros(end, np.uint8)
         arrays = {}
         for name, old in self.arrays.items():
             begin = starts[name]
-            other = arrays[name] = memory[begin : begin + sizes[name] * old.itemsize].view(old.dtype)
+            other = arrays[name] = memory[begin : begin + room * old.itemsize].view(old.dtype)
             kept = min(old.size, other.size)
             other[:kept] = old[:kept]
         self._device.synchronize()  # others may read them in streams of their own

@@ -71,9 +71,13 @@ class QuickWay:
             given = self._given(tails, heads, count, width)
             return Unfinished(given, self._buffers, told, perf_counter() - begun)
         if told[FLAGGED]:  # other pages are in their places
-            self._store = state.described()
+            self.look_again(state)
             state.quick = self if state.has_quick_way else None
         return change
+
+    def look_again(self, state: State) -> None:
+        """The shard may be described anew, since memory of it was moved."""
+        self._store = state.described()
 
     def _bind(self, state: State, size: int, width: int) -> BoundSequence:
         if len(self._bound) == _MOST_REMEMBERED:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from graphlode.cuda.graph.packed_leaves import leaf_counts
 from graphlode.cuda.graph.packed_pages import SOURCE
 from graphlode.cuda.graph.packed_pool import NO_KEY
 from graphlode.cuda.graph.packed_state import Description, State
@@ -86,7 +87,7 @@ def statistics(device: KernelDevice, state: State) -> dict[str, Any]:
     """Sizes, for every level the density of its fullest window, and how many pages other versions hold too."""
     state.pool.collect()
     capacity = state.pages.size * PAGE_SLOTS
-    counts = leaf_counts(device, state).astype(np.int64)
+    counts = device.get(leaf_counts(device, state.described(), state.pages.size)).astype(np.int64)
     fullest = []
     for level in range(LEVELS):
         windows = counts.reshape(-1, 1 << level).sum(axis=1)
@@ -113,16 +114,11 @@ def slots(device: KernelDevice, state: State, first: int, leaves: int) -> tuple[
     return keys, weights
 
 
-def leaf_counts(device: KernelDevice, state: State, held: Description | None = None) -> Any:
-    """The entries of every leaf in key order, a row per page."""
-    counts = (held or state.description()).arrays["counts"].reshape(-1, PAGE_LEAVES)
-    return counts[state.directory.device_pages]
-
-
 def _offsets(device: KernelDevice, state: State, held: Description) -> tuple[Any, Any]:
     """The entries before each leaf, in key order, and before each row."""
     begins = device.zeros(state.pages.size * PAGE_LEAVES + 1, np.int64)
-    device.xp.cumsum(leaf_counts(device, state, held).ravel(), dtype=np.int64, out=begins[1:])
+    counts = leaf_counts(device, held.struct, state.pages.size)
+    device.xp.cumsum(counts.ravel(), dtype=np.int64, out=begins[1:])
     offsets = device.empty(state.num_rows + 1, np.int64)
     grid, block = launch_shape(device, state.num_rows + 1)
     state.load(SOURCE).launch("packed_offsets", grid, block, (held.struct, begins, offsets))

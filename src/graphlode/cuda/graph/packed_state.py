@@ -9,6 +9,7 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,18 +19,15 @@ from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph.packed_batch import Workspace
 from graphlode.cuda.graph.packed_groups import MOST_ENTRIES
 from graphlode.cuda.graph.packed_input import MOST_SMALL
-from graphlode.cuda.graph.packed_pool import NO_KEY, SEGMENT_PAGES, Pool, address
+from graphlode.cuda.graph.packed_leaves import forget_plan
+from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES, Pool, address
 from graphlode.cuda.interface import KernelDevice, KernelModule
 from graphlode.errors import StateError
-from graphlode.packed import PAGE_LEAVES, PAGE_SLOTS
+from graphlode.packed import PAGE_SLOTS
 from graphlode.types import AnyArray
 
-_LEAF_AND_PAGE_FIELDS = (
-    *("separators", "counts", "next_counts", "starts", "levels"),
-    *("totals", "marks", "jobs", "held"),
-)
-
-_STORE_WORDS = 1 + len(_LEAF_AND_PAGE_FIELDS) + 4 + 3  # of packed_store
+_PAGE_FIELDS = "totals", "marks", "jobs", "held"
+_STORE_WORDS = 1 + len(_PAGE_FIELDS) + 4 + 3  # of packed_store
 _MORE_PAGES = 64
 LAST_EPOCH = 2**32 - 8  # kernels count in 32 bits
 _FEW_PAGES = 16  # of which the last ones may be half empty whatever is done
@@ -103,6 +101,8 @@ class State:
         self.group_room: Any = None  # see packed_pages.py
         self.quick: Any = None  # see packed_quick.py
         self.spare: Directory | None = None  # that nobody has any more
+        self.is_short = False  # of memory that batches to come will need
+        self._replaced_at = 0  # the epoch of the last batch that replaced pages
         self._modules: dict[str, KernelModule] = {}
         self._rows_are_shared = False
         self._planning = False  # counts of a plan are in the pool
@@ -142,7 +142,7 @@ class State:
         return self._described
 
     def _struct(self, segments: Any, arrays: Mapping[str, Any], directory: Directory, num_pages: int) -> Any:
-        fields = [segments, *(arrays[name] for name in _LEAF_AND_PAGE_FIELDS)]
+        fields = [segments, *(arrays[name] for name in _PAGE_FIELDS)]
         fields += [directory.positions, directory.room_for_pages, directory.room_for_separators, self.row_leaves]
         sizes = [num_pages, self.num_rows, int(self.pool.weighted)]
         return self._device.asarray(np.array([*map(address, fields), *sizes], np.uint64))
@@ -159,18 +159,22 @@ class State:
         """A directory of these pages, or of so many, that the device will fill and describe: the one before the last, if
         nobody has it."""
         count = pages if isinstance(pages, int) else pages.size
-        spare, self.spare, empty = self.spare if self.has_spare(count) else None, None, self._device.empty
+        spare, self.spare = self.spare if self.has_spare(count) else None, None
         if spare is None:
-            room, numbers = count + count // 8 + _MORE_PAGES, self.pool.capacity + self.pool.capacity // 8
-            arrays = empty(room, np.uint32), empty(room, np.uint64), empty(numbers, np.uint32)
-            spare = Directory(self.pages, *arrays, described=empty(_STORE_WORDS, np.uint64))
+            spare = self._other_directory(count)
         host_room = spare.host_room
         if isinstance(pages, int):
             if host_room is None or host_room.size < count:  # else it is memory that the host has touched before
-                host_room = np.empty(count + count // 8 + _MORE_PAGES, np.uint32)
+                host_room = np.empty(2 * count + _MORE_PAGES, np.uint32)
             pages = host_room[:count]
         arrays = spare.room_for_pages, spare.room_for_separators, spare.positions
         return Directory(pages, *arrays, spare.described, host_room=host_room)
+
+    def _other_directory(self, count: int) -> Directory:
+        """Room for a directory of so many pages, or twice as many: it takes a few bytes for each."""
+        room, empty = 2 * count + _MORE_PAGES, self._device.empty
+        arrays = empty(room, np.uint32), empty(room, np.uint64), empty(2 * self.pool.capacity, np.uint32)
+        return Directory(self.pages, *arrays, described=empty(_STORE_WORDS, np.uint64))
 
     def has_spare(self, count: int) -> bool:
         """Whether a directory of so many pages needs no memory."""
@@ -187,9 +191,7 @@ class State:
             self.workspace.staging(self._device).forget_counted()
             self.pool.release(self._reserved)
             self._reserved = self._reserved[:0]
-            arrays = self.pool.arrays
-            arrays["next_counts"][:] = arrays["counts"]
-            arrays["totals"][:] = arrays["counts"].reshape(-1, PAGE_LEAVES).sum(axis=1, dtype=np.uint32)
+            forget_plan(self._device, self.described(), self.pages.size)
         if self._rows_are_shared:
             self.row_leaves = self.row_leaves.copy()
             self._rows_are_shared = False
@@ -278,7 +280,26 @@ class State:
             self.give_back_reserved(count)
             self.replace_pages(directory, replaced)
 
+    @property
+    def lacks_memory(self) -> bool:
+        """Whether `provide` should come before the next batch, if the pool is short: after a batch that has not taken long
+        itself, unless it is urgent, and as long as nobody has a version."""
+        is_calm = self.epoch != self._replaced_at + 1
+        return (is_calm or self.pool.is_very_short) and self.pool.is_alone and not self._planning
+
+    def provide(self) -> None:
+        """Memory that batches to come will need, while the device has nothing to do."""
+        if self.pool.is_short:
+            self.pool.provide()
+        else:  # one after the other: each takes its time
+            with suppress(MemoryError):  # it may not be needed
+                self.spare = self._other_directory(self.pages.size)
+        self._look_at_memory()
+        if self.quick is not None:
+            self.quick.look_again(self)
+
     def _take_over(self, directory: Directory) -> None:
+        self._replaced_at = self.epoch
         self.quick = None
         self.spare = None if self.directory.shared else self.directory
         self.directory = directory
@@ -291,10 +312,16 @@ class State:
         )
 
     def _note_memory(self) -> None:
-        """With how many entries there is too much memory for them, as a merge would not leave it."""
+        """With how many entries there is too much memory for them, as a merge would not leave it, and whether there is too
+        little for batches to come."""
         pages = self.directory.pages.size + self.pool.num_too_many
         slots = PAGE_SLOTS * pages if pages > _FEW_PAGES else 0
         self.sparse_below, self.thin_below = int(SPARSE * slots), int(THIN * slots)
+        self._look_at_memory()
+
+    def _look_at_memory(self) -> None:
+        pages = self.pages.size
+        self.is_short = self.pool.is_short or not self.has_spare(pages + pages // 8)
 
     def fork(self) -> State:
         self.pool.collect()
@@ -341,11 +368,8 @@ def create(device: KernelDevice, *, num_rows: int, weighted: bool) -> State:
     """A shard without entries: one page."""
     pool = Pool(device, weighted=weighted)
     pages = pool.take(1)
-    leaves = slice(int(pages[0]) * PAGE_LEAVES, (int(pages[0]) + 1) * PAGE_LEAVES)
-    pool.arrays["separators"][leaves] = NO_KEY
-    pool.arrays["separators"][leaves.start] = 0
-    row_leaves = device.empty(num_rows + 1, np.uint32)
-    row_leaves.fill(leaves.start)
+    pool.clear_first_page()
+    row_leaves = device.zeros(num_rows + 1, np.uint32)
     directory = Directory(
         pages, device.asarray(pages), device.zeros(1, np.uint64), device.zeros(pool.capacity, np.uint32)
     )

@@ -162,12 +162,13 @@ __device__ __forceinline__ void write_leaves(const packed_store& store, const pa
     bool wanted = lane < turn && first + lane < num_leaves;
     if (wanted) {
       task = batch.tasks[first + lane];
-      keys = leaf_keys(store, task.leaf);
+      const stored_leaf leaf(store, task.leaf);
+      keys = leaf.keys();
       key = batch.keys[task.begin];
       what = batch.kinds[task.begin];
       if (weighted) weight = batch.weights[task.begin];
-      wanted = !any_suspects || store.marks[task.leaf / page_leaves] != epoch || store.levels[task.leaf] == 0;
-      if (wanted) store.counts[task.leaf] = static_cast<unsigned short>(count_after(task.counts));
+      wanted = !any_suspects || store.marks[task.leaf / page_leaves] != epoch || leaf.page.levels()[leaf.within] == 0;
+      if (wanted) leaf.count() = static_cast<unsigned short>(count_after(task.counts));
     }
     const bool only = wanted && task.end - task.begin == 1;
     const unsigned kind = what & 3u, slot = what >> 2;

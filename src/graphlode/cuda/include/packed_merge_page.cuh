@@ -30,8 +30,7 @@ struct page_in_merge {
   // The fresh pages that they go to.
   static constexpr unsigned most_near = 4;
   static_assert((filled_slots + most_written) / filled_slots < most_near, "all of them");
-  unsigned near[most_near];
-  word* near_keys[most_near];
+  word* near[most_near];
 
   static constexpr unsigned first_update = most_entries + 1;
   __device__ __forceinline__ word* updates() { return keys + first_update; }
@@ -50,18 +49,18 @@ struct page_in_merge {
 struct alignas(8) four_counts {
   unsigned short of[4];
 };
-__device__ __forceinline__ four_counts load_counts(const packed_store& store, const sorted_updates& updates,
+__device__ __forceinline__ four_counts load_counts(stored_page page, const sorted_updates& updates,
                                                    const merge_task& task) {
-  const unsigned first = task.page * page_leaves + 4 * static_cast<unsigned>(lane_id());
-  four_counts counts = *reinterpret_cast<const four_counts*>(store.counts + first);
+  const unsigned first = 4 * static_cast<unsigned>(lane_id());
+  four_counts counts = *reinterpret_cast<const four_counts*>(page.counts() + first);
   if (task.bounds == 0) return counts;
   // A task that has a part of its page needs no leaf that is all below or above it.
-  const word* const separators = store.separators + first;
+  const word* const separators = page.separators() + first;
   const word lowest = task.bounds & bounded_below ? updates.key(task.begin) : 0;
   const word highest = task.bounds & bounded_above ? updates.key(task.end) : no_key;
 #pragma unroll
   for (unsigned i = 0; i < 4; ++i) {
-    const word end = (first + i + 1) % page_leaves ? separators[i + 1] : no_key;
+    const word end = first + i + 1 < page_leaves ? separators[i + 1] : no_key;
     if (end <= lowest || separators[i] >= highest) counts.of[i] = 0;
   }
   return counts;
@@ -72,8 +71,9 @@ __device__ __forceinline__ four_counts load_counts(const packed_store& store, co
 __device__ __forceinline__ unsigned load_page(const packed_store& store, const sorted_updates& updates,
                                               const merge_task& task, page_in_merge& own) {
   const unsigned lane = static_cast<unsigned>(lane_id()), warp = static_cast<unsigned>(warp_id());
-  const word* const from = page_keys(store, task.page) + threadIdx.x;
-  const four_counts counts = load_counts(store, updates, task);
+  const stored_page page(store, task.page);
+  const word* const from = page.keys + threadIdx.x;
+  const four_counts counts = load_counts(page, updates, task);
   const unsigned all = counts.of[0] + counts.of[1] + counts.of[2] + counts.of[3];
   const unsigned behind = warp_inclusive_scan(all);
   // The leaves that a warp loads are as many apart as there are warps, so they have the same place among their four,
@@ -134,7 +134,7 @@ __device__ __forceinline__ unsigned entry_of(const page_in_merge& own, unsigned 
 __device__ __forceinline__ double weight_of_entry(const packed_store& store, unsigned page, const page_in_merge& own,
                                                   unsigned entry) {
   const unsigned leaf = first_above(own.starts, 1u, page_leaves, static_cast<unsigned short>(entry)) - 1;
-  return *weight_of(page_keys(store, page) + leaf * leaf_slots + entry - own.starts[leaf]);
+  return *weight_of(stored_page(store, page).keys + leaf * leaf_slots + entry - own.starts[leaf]);
 }
 
 // Closes the gaps of the entries that go. They move to the left only, so what is read before it is overwritten is read

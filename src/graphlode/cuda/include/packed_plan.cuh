@@ -18,11 +18,12 @@ struct found_slot {
 
   __device__ __forceinline__ found_slot() = default;
   __device__ __forceinline__ found_slot(const packed_store& store, word key) {
-    const found_page page(store, key);
-    keys = page_keys(store, page.page);
-    leaf = page.leaf(store, key);
-    keys += leaf % page_leaves * leaf_slots;
-    count = store.counts[leaf];
+    const found_page found(store, key);
+    const stored_page page(store, found.page);
+    const unsigned within = found.leaf_within(page, key);
+    leaf = found.page * page_leaves + within;
+    keys = page.keys + within * leaf_slots;
+    count = page.counts()[within];
     search_leaf(key);
   }
 
@@ -189,7 +190,7 @@ __device__ __forceinline__ void plan_leaves(const packed_store& store, const pac
   const int count = static_cast<int>(task.counts) + more;
   const unsigned after = min(static_cast<unsigned>(count), 65535u);
   task.counts |= after << 16;
-  store.next_counts[task.leaf] = static_cast<unsigned short>(after);
+  stored_page(store, page).next_counts()[task.leaf % page_leaves] = static_cast<unsigned short>(after);
   // Whoever adds last sees the page's final total, so none that is out of bounds is missed.
   const unsigned entries = static_cast<unsigned>(count);
   const bool low = store.num_pages > 1 && (entries < lower_slots(0) || total < lower_slots(page_level));
@@ -302,25 +303,26 @@ __device__ __forceinline__ void flag_page(const packed_store& store, const packe
 
 // Looks at a suspect: one warp.
 __device__ __forceinline__ void plan_page(const packed_store& store, const packed_batch& batch, unsigned page) {
-  const unsigned lane = static_cast<unsigned>(lane_id()), first = page * page_leaves + 4 * lane;
+  const unsigned first = 4 * static_cast<unsigned>(lane_id());
+  const stored_page stored(store, page);
   const bool only_page = store.num_pages == 1;
   // All that is looked at, together.
   const unsigned total = store.totals[page];
   const bool is_held = store.held[page];
   unsigned counts[4], levels[4];
 #pragma unroll
-  for (unsigned i = 0; i < 4; ++i) counts[i] = store.next_counts[first + i];
+  for (unsigned i = 0; i < 4; ++i) counts[i] = stored.next_counts()[first + i];
   if (page_is_outside(store, total) || is_held) {
-    for (unsigned i = 0; i < 4; ++i) store.levels[first + i] = page_level + 1;
+    for (unsigned i = 0; i < 4; ++i) stored.levels()[first + i] = page_level + 1;
     flag_page(store, batch, page);
     return;
   }
   choose_windows(counts, only_page, levels);
   for (unsigned i = 0; i < 4; ++i) {
     const unsigned leaf = first + i, level = levels[i];
-    store.levels[leaf] = static_cast<unsigned char>(level);
+    stored.levels()[leaf] = static_cast<unsigned char>(level);
     if (level == 0 || leaf & ((1u << level) - 1)) continue;  // the first leaf of a window stands for it
-    const word window = static_cast<word>(level) << 32 | leaf;
+    const word window = static_cast<word>(level) << 32 | (page * page_leaves + leaf);
     if (level <= narrow_level) {
       batch.narrow[atomicAdd(&batch.info->num_narrow, 1u)] = window;
     } else {

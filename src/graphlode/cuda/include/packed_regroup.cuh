@@ -52,7 +52,8 @@ struct seen_group {
     for (unsigned i = 0; i < group_pages; ++i) marks[i] = store.marks[pages[i]];
 #pragma unroll
     for (unsigned i = 0; i < group_pages; ++i) {
-      if (marks[i] != epoch || first + i >= range.end || store.levels[pages[i] * page_leaves] <= page_level) continue;
+      if (marks[i] != epoch || first + i >= range.end) continue;
+      if (*stored_page(store, pages[i]).levels() <= page_level) continue;
       flagged |= 1u << (first + i - range.begin);
       whole = whole || page_is_outside(store, store.totals[pages[i]]);
     }

@@ -66,9 +66,10 @@ struct page_rows {
   __device__ __forceinline__ void visit(int row, long long first, long long step, Visit visit) const {
     const places at = places_of(row);
     for (long long place = at.first + first; place <= at.last; place += step) {
-      const unsigned leaf = leaf_at(place);
-      const bool filled = lane_id() < store.counts[leaf];
-      const word key = filled ? leaf_keys(store, leaf)[lane_id()] : no_key;
+      const stored_leaf leaf(store, leaf_at(place));
+      const word slot = leaf.keys()[lane_id()];  // on its way with the count
+      const bool filled = lane_id() < leaf.count();
+      const word key = filled ? slot : no_key;
       visit(row, filled && static_cast<int>(key >> 32) == row, key);
     }
   }
@@ -77,8 +78,10 @@ struct page_rows {
   __device__ __forceinline__ leaf_entry read(long long place) const {
     leaf_entry entry;
     entry.leaf = leaf_at(place);
-    entry.there = lane_id() < store.counts[entry.leaf];
-    entry.key = entry.there ? leaf_keys(store, entry.leaf)[lane_id()] : no_key;
+    const stored_leaf leaf(store, entry.leaf);
+    const word slot = leaf.keys()[lane_id()];  // on its way with the count
+    entry.there = lane_id() < leaf.count();
+    entry.key = entry.there ? slot : no_key;
     const int row = entry.row();
     const int before = __shfl_up_sync(full_mask, row, 1);
     const unsigned begins = __ballot_sync(full_mask, lane_id() == 0 || row != before);

@@ -27,7 +27,6 @@ struct fresh_page {
 struct near_pages {
   static constexpr unsigned most = 8;
   word first;  // index in the group
-  unsigned pages[most];
   word* keys[most];
 };
 
@@ -41,7 +40,7 @@ struct group_target {
   // The slot of a rank, with what is known of its page.
   struct place {
     word index;  // of the page in the group
-    unsigned page, leaf, slot;
+    unsigned leaf, slot;
     unsigned quota, longer;  // entries of its leaves
     word* keys;
   };
@@ -60,11 +59,9 @@ struct group_target {
     at.quota = count / page_leaves;
     at.longer = count % page_leaves;
     if (near && at.index - near->first < near_pages::most) {
-      at.page = near->pages[at.index - near->first];
       at.keys = near->keys[at.index - near->first];
     } else {
-      at.page = static_cast<unsigned>(fresh[at.index].page);
-      at.keys = page_keys(store, at.page);
+      at.keys = stored_page(store, static_cast<unsigned>(fresh[at.index].page)).keys;
     }
   }
   // There must be an entry. A rank behind all of them, of a leaf that has none left, comes to the last one.
@@ -97,7 +94,7 @@ struct group_target {
     word* const target = at.keys + at.leaf * leaf_slots + at.slot;
     *target = key;
     if (store.weighted) *weight_of(target) = weight;
-    if (at.slot == 0 && (at.index != 0 || at.leaf != 0)) store.separators[at.page * page_leaves + at.leaf] = key;
+    if (at.slot == 0 && (at.index != 0 || at.leaf != 0)) stored_page(at.keys).separators()[at.leaf] = key;
   }
   __device__ __forceinline__ void put(word rank, word key, double weight) const {
     put_behind(place_of(rank), 0, key, weight);
@@ -196,7 +193,7 @@ __device__ __forceinline__ page_updates stage_updates(const packed_store& store,
                                                       word* keys, unsigned char* kinds) {
   if (end - begin > page_updates::most_staged) {  // every leaf looks for its first one
     if (threadIdx.x < page_leaves) {
-      const word lowest = store.separators[page * page_leaves + threadIdx.x];
+      const word lowest = stored_page(store, page).separators()[threadIdx.x];
       begins[threadIdx.x] = threadIdx.x == 0 ? begin : first_not_below(batch.keys, begin, end, lowest);
     }
     if (threadIdx.x == 0) begins[page_leaves] = end;

@@ -1,9 +1,10 @@
 // packed_store.cuh - a shard's entries as pages of leaves, and how a key is found in them.
 //
 // An entry is a 64-bit key, row above neighbor. A leaf has 32 slots, left packed and sorted: one per lane of a warp. A
-// page has 128 leaves. Pages lie in segments that are never moved; leaves are numbered page * 128 + leaf, so these
-// numbers do not follow the order of keys: the directory does. Each leaf has a separator, the lowest key that it may
-// hold, and each row the number of the leaf in which its first entry is or would be.
+// page has 128 leaves, and with them all that is kept of each leaf. Pages lie in segments that are never moved; leaves
+// are numbered page * 128 + leaf, so these numbers do not follow the order of keys: the directory does. Each leaf has a
+// separator, the lowest key that it may hold, and each row the number of the leaf in which its first entry is or would
+// be.
 //
 // Both structs hold pointers only, are filled by the host (graph/packed_pool.py, graph/packed_batch.py) and are read
 // through a pointer: a launch then has few arguments, whatever the number of arrays.
@@ -22,13 +23,7 @@ constexpr word delete_bit = 1ull << 63;
 constexpr word no_key = ~0ull;
 
 struct packed_store {
-  word** segments;  // pages, each 4,096 keys and, in weighted shards, as many weights
-  // per leaf
-  word* separators;
-  unsigned short* counts;
-  unsigned short* next_counts;  // after the batch that is being planned
-  unsigned short* starts;       // entries of the page before the leaf, and a mark; only while pages are spread
-  unsigned char* levels;        // of the window that the leaf is rewritten with; only if the page has the epoch's mark
+  word** segments;  // of pages (stored_page)
   // per page
   unsigned* totals;     // entries, after the batch that is being planned
   unsigned* marks;      // the epoch of the last batch that looked at the page as a whole
@@ -202,15 +197,55 @@ __device__ __forceinline__ unsigned fresh_pages_for(word entries) {
   return static_cast<unsigned>((entries + filled_slots - 1) / filled_slots);
 }
 
-__device__ __forceinline__ word* page_keys(const packed_store& store, unsigned page) {
-  const word stride = store.weighted ? 2 * page_slots : page_slots;
-  return store.segments[page / segment_pages] + (page % segment_pages) * stride;
-}
-__device__ __forceinline__ word* leaf_keys(const packed_store& store, unsigned leaf) {
-  return page_keys(store, leaf / page_leaves) + leaf % page_leaves * leaf_slots;
-}
+// A page where it lies: its keys, what is kept of each leaf and, in a weighted shard, as many weights as keys.
+struct stored_page {
+  word* keys;
+
+  // In words, from the first key on.
+  static constexpr unsigned separators_at = page_slots, counts_at = separators_at + page_leaves;
+  static constexpr unsigned counts_words = page_leaves * sizeof(unsigned short) / sizeof(word);
+  static constexpr unsigned next_counts_at = counts_at + counts_words, starts_at = next_counts_at + counts_words,
+                            levels_at = starts_at + counts_words;
+  static constexpr unsigned weights_at = levels_at + page_leaves / sizeof(word);
+  // Of a whole page, as packed_pool.py knows it, too.
+  static constexpr unsigned words = weights_at, weighted_words = weights_at + page_slots;
+  static_assert(words % 16 == 0 && weighted_words % 16 == 0, "pages begin with a line of the cache");
+
+  __device__ __forceinline__ stored_page(const packed_store& store, unsigned page)
+      : keys(store.segments[page / segment_pages] +
+             static_cast<word>(page % segment_pages) * (store.weighted ? weighted_words : words)) {}
+  __device__ __forceinline__ explicit stored_page(word* first_key) : keys(first_key) {}
+
+  __device__ __forceinline__ word* separators() const { return keys + separators_at; }
+  __device__ __forceinline__ unsigned short* counts() const { return shorts(counts_at); }
+  // After the batch that is being planned.
+  __device__ __forceinline__ unsigned short* next_counts() const { return shorts(next_counts_at); }
+  // Entries of the page before the leaf, and a mark; only while pages are spread.
+  __device__ __forceinline__ unsigned short* starts() const { return shorts(starts_at); }
+  // Of the window that the leaf is rewritten with; only if the page has the epoch's mark.
+  __device__ __forceinline__ unsigned char* levels() const {
+    return reinterpret_cast<unsigned char*>(keys + levels_at);
+  }
+
+ private:
+  __device__ __forceinline__ unsigned short* shorts(unsigned at) const {
+    return reinterpret_cast<unsigned short*>(keys + at);
+  }
+};
+
+// A leaf by its number: its page, and which it is of that.
+struct stored_leaf {
+  stored_page page;
+  unsigned within;
+  __device__ __forceinline__ stored_leaf(const packed_store& store, unsigned leaf)
+      : page(store, leaf / page_leaves), within(leaf % page_leaves) {}
+  __device__ __forceinline__ word* keys() const { return page.keys + within * leaf_slots; }
+  __device__ __forceinline__ unsigned short& count() const { return page.counts()[within]; }
+};
 // The weight of the entry whose key is here, in a weighted shard.
-__device__ __forceinline__ double* weight_of(word* key) { return reinterpret_cast<double*>(key + page_slots); }
+__device__ __forceinline__ double* weight_of(word* key) {
+  return reinterpret_cast<double*>(key + stored_page::weights_at);
+}
 
 // The first place in [low, high) whose value is not below x / is above x; `high` if there is none.
 template <class T, class Place>
@@ -290,21 +325,22 @@ struct found_page {
     if (position != from) low = 0;
     if (position != to) high = page_leaves - 1;
   }
-  __device__ __forceinline__ unsigned leaf(const packed_store& store, word key) const {
-    const word* const separators = store.separators + static_cast<word>(page) * page_leaves;
+  // Which leaf of it, where it lies.
+  __device__ __forceinline__ unsigned leaf_within(stored_page stored, word key) const {
     const auto is_not_above = [key](word separator) { return separator <= key; };
-    return page * page_leaves + search_by_quarters(separators, low + 1, high + 1, is_not_above) - 1;
+    return search_by_quarters(stored.separators(), low + 1, high + 1, is_not_above) - 1;
   }
 };
 
 // The leaf in which a key is or would be.
 __device__ __forceinline__ unsigned find_leaf(const packed_store& store, word key) {
-  return found_page(store, key).leaf(store, key);
+  const found_page found(store, key);
+  return found.page * page_leaves + found.leaf_within(stored_page(store, found.page), key);
 }
 
 // One past the highest key that a window which ends before `leaf` of its page may hold.
 __device__ __forceinline__ word end_of_window(const packed_store& store, unsigned page, unsigned leaf) {
-  if (leaf < page_leaves) return store.separators[static_cast<word>(page) * page_leaves + leaf];
+  if (leaf < page_leaves) return stored_page(store, page).separators()[leaf];
   const unsigned next = store.positions[page] + 1;
   return next < store.num_pages ? store.page_separators[next] : no_key;
 }

@@ -36,10 +36,9 @@ __device__ __forceinline__ void scan_counts(const unsigned short* counts, unsign
 }
 
 // Takes the entries of a window together in `keys` and `weights`, without gaps.
-__device__ __forceinline__ void gather_window(const packed_store& store, unsigned first, unsigned leaves,
+__device__ __forceinline__ void gather_window(const packed_store& store, word* from, unsigned leaves,
                                               const unsigned* starts, word* keys, double* weights, unsigned thread,
                                               unsigned threads) {
-  word* const from = leaf_keys(store, first);
   for (unsigned i = thread; i < leaves * leaf_slots; i += threads) {
     const unsigned leaf = i / leaf_slots, slot = i % leaf_slots, start = starts[leaf];
     if (slot >= starts[leaf + 1] - start) continue;
@@ -76,24 +75,26 @@ __device__ void write_window(const packed_store& store, const packed_batch& batc
                              unsigned char* memory) {
   using us = team<Wide>;
   const unsigned first = static_cast<unsigned>(window), level = static_cast<unsigned>(window >> 32);
-  const unsigned leaves = 1u << level, slots = leaves * leaf_slots, page = first / page_leaves;
+  const unsigned leaves = 1u << level, slots = leaves * leaf_slots;
+  const unsigned page = first / page_leaves, within = first % page_leaves;
+  const stored_page stored(store, page);
   word* const keys = reinterpret_cast<word*>(memory);
   double* const weights = reinterpret_cast<double*>(keys + slots);
   unsigned* const starts = reinterpret_cast<unsigned*>(keys + (store.weighted ? 2 * slots : slots));
-  word* const separators = store.separators + first;
+  word* const separators = stored.separators() + within;
 
-  if (!Wide || warp_id() == 0) scan_counts(store.counts + first, leaves, starts);
-  const word end_key = end_of_window(store, page, first % page_leaves + leaves);
+  if (!Wide || warp_id() == 0) scan_counts(stored.counts() + within, leaves, starts);
+  const word end_key = end_of_window(store, page, within + leaves);
   const unsigned begin = warp_first_not_below(batch.keys, 0u, n, separators[0]);
   const unsigned end = end_key == no_key ? n : warp_first_not_below(batch.keys, begin, n, end_key);
   const word base = effects_before(batch, begin);
   us::meet();
   const unsigned old = starts[leaves];
-  gather_window(store, first, leaves, starts, keys, weights, us::thread(), us::threads());
+  word* const target = stored.keys + within * leaf_slots;
+  gather_window(store, target, leaves, starts, keys, weights, us::thread(), us::threads());
   us::meet();
 
   const even_spread spread(static_cast<word>(old + growth(effects_before(batch, end) - base)), leaves);
-  word* const target = leaf_keys(store, first);
   const auto put = [&](word rank, word key, double weight) {
     const word leaf = spread.leaf_of(rank), slot = rank - spread.start_of(leaf);
     target[leaf * leaf_slots + slot] = key;
@@ -113,7 +114,7 @@ __device__ void write_window(const packed_store& store, const packed_batch& batc
   }
   for (unsigned leaf = us::thread(); leaf < leaves; leaf += us::threads()) {
     const auto count = static_cast<unsigned short>(spread.count_of(leaf));
-    store.counts[first + leaf] = store.next_counts[first + leaf] = count;
+    stored.counts()[within + leaf] = stored.next_counts()[within + leaf] = count;
     if (count == 0 && leaf != 0) separators[leaf] = end_key;
   }
   us::meet();

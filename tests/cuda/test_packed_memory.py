@@ -1,0 +1,223 @@
+"""Memory of a shard on a GPU: asked for between batches rather than by them, in pieces that fit when they come again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packed_pair import Pair, random_keys
+
+from graphlode.cuda.emulation.device import EmulatedDevice
+from graphlode.cuda.graph import packed
+from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES, Pool, _pieces
+from graphlode.errors import DeviceMemoryError
+from graphlode.packed import PAGE_SLOTS, keys_of
+from kernel_bench import Bench
+
+
+class Asked(EmulatedDevice):
+    """A device that notes what it is asked for, and may refuse."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[int] = []
+        self.refuses = False
+
+    def allocate(self, nbytes: int) -> tuple[Any, int]:
+        if self.refuses:
+            raise DeviceMemoryError("no memory, for a test")
+        self.sizes.append(nbytes)
+        return super().allocate(nbytes)
+
+
+@given(first=st.integers(1, 5000), more=st.integers(0, 5000))
+def test_pieces_come_to_what_is_needed_and_most_of_them_are_alike(first: int, more: int) -> None:
+    pieces = _pieces(first, first + more)
+    assert sum(pieces) == first + more
+    sure = _pieces(first, first)
+    assert pieces[: len(sure)] == sure and sum(sure) == first
+    assert first < 16 or 8 <= Counter(sure)[sure[0]] <= 15
+    assert all(piece <= sure[0] for piece in sure) and len(pieces) <= len(sure) + 5
+
+
+@given(segments=st.integers(16, 3000))
+def test_a_merge_of_a_little_more_asks_for_pieces_of_the_same_size(segments: int) -> None:
+    now, later = (_pieces(size, size) for size in (segments, segments + segments // 20))
+    assert now[0] == later[0] or segments.bit_length() != (segments + segments // 20).bit_length()
+
+
+def grown(pool: Pool, batches: int, provides: bool) -> Iterator[int]:
+    """Batches that split a few pages each: what each of them asked the device for."""
+    device: Any = pool._device
+    used = pool.take(2000).tolist()
+    for _ in range(batches):
+        if provides and pool.is_short:
+            pool.provide()
+        device.sizes.clear()
+        fresh = pool.take(9).tolist()
+        pool.release(np.array(used[:8], np.uint32))
+        used = used[8:] + fresh
+        pool.trim()
+        yield len(device.sizes)
+
+
+def test_batches_that_split_pages_find_memory_if_it_was_provided() -> None:
+    assert sum(grown(Pool(Asked(), weighted=False), 1500, provides=True)) == 0
+    assert sum(grown(Pool(Asked(), weighted=False), 1500, provides=False)) > 10  # else this shows nothing
+
+
+def test_what_is_provided_is_not_given_back_at_once() -> None:
+    for used in (1, 40, 64, 100, 1000, 5000):
+        pool = Pool(Asked(), weighted=False)
+        pool.take(used)
+        pool.take(pool.num_free)
+        while pool.is_short:
+            pool.provide()
+        provided = pool.num_free
+        assert provided >= used // 32
+        pool.trim()
+        assert pool.num_free == provided and not pool.num_too_many
+
+
+def test_a_device_without_memory_provides_none_and_nothing_changes() -> None:
+    device = Asked()
+    pool = Pool(device, weighted=False)
+    pool.take(SEGMENT_PAGES * 3)
+    before = pool.nbytes, pool.capacity, pool.num_free
+    device.refuses = True
+    pool.provide()
+    assert (pool.nbytes, pool.capacity, pool.num_free) == before and pool.is_short
+    device.refuses = False
+    pool.provide()
+    assert pool.num_free and not pool.is_short
+
+
+def test_the_next_merge_is_provided_for_and_nothing_of_it_is_kept() -> None:
+    device = Asked()
+    pool = Pool(device, weighted=False)
+    pool.keep_only(pool.take_apart(3000, 3000))  # a store is loaded: perhaps there will never be a merge
+    while pool.is_short:
+        pool.provide()
+    device.sizes.clear()
+    pool.provide()
+    assert not device.sizes
+    pool.keep_only(pool.take_apart(3100, 3100))
+    assert pool.is_short
+    bytes_before = pool.nbytes
+    while pool.is_short:
+        device.sizes.clear()
+        pool.provide()
+    provided = Counter(device.sizes)
+    assert sum(device.sizes) > 3300 * pool.page_bytes and pool.nbytes <= bytes_before + 3100 / 32 * pool.page_bytes
+    device.sizes.clear()
+    pool.take_apart(3200, 3200)
+    largest = max(device.sizes)
+    assert Counter(device.sizes)[largest] <= provided[largest]
+
+
+def test_room_for_what_is_kept_of_pages_is_made_before_it_is_needed() -> None:
+    pool = Pool(Asked(), weighted=False)
+    generations = set()
+    for used in range(64, 40_000, 448):
+        generation = pool.generation
+        pool.take(448)
+        assert pool.generation == generation or used < 64 + 448  # only the first one had to
+        while pool.is_short:
+            pool.provide()
+        generations.add(pool.generation)
+    assert len(generations) > 3
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_shard_is_the_same_whether_memory_was_provided(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, refused: bool
+) -> None:
+    """All that is kept of pages moves every time, or there is no memory for another directory."""
+    monkeypatch.setattr(Pool, "provide", _move)
+    monkeypatch.setattr(Pool, "is_short", not refused)
+    pair, rng = Pair(bench, 300), np.random.default_rng(4)
+    pair.apply(random_keys(rng, 30_000, 300), path="rebuild")
+    generation = pair.state.pool.generation
+    for turn in range(12):
+        pair.apply(random_keys(rng, 900, 300), path="in place" if turn % 5 else "merge")
+        with monkeypatch.context() as patch:
+            if refused:
+                patch.setattr(type(bench.device), "empty", _refuse)
+            bench.do(lambda: packed.provide(bench.device, pair.state))
+        pair.check()
+    assert (pair.state.pool.generation > generation + 5) is not refused
+
+
+def _move(pool: Pool) -> None:
+    pool._resize(pool.arrays["totals"].size)
+
+
+def _refuse(*args: Any) -> Any:
+    raise DeviceMemoryError("no memory, for a test")
+
+
+def test_a_shard_that_others_read_is_not_provided_for(bench: Bench) -> None:
+    pair = Pair(bench, 50)
+    pair.apply(keys_of(np.repeat(np.arange(50), 400), np.tile(np.arange(400), 50)), path="merge")
+    pair.apply(keys_of(np.array([3]), np.array([9000])))
+    state = pair.state
+    state.is_short = True
+    assert packed.lacks_memory(state)
+    version = pair.fork()
+    state.is_short = True
+    assert not packed.lacks_memory(state)
+    del version
+
+
+def test_after_a_batch_that_split_pages_memory_waits_unless_it_is_urgent(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = Pair(bench, 50)
+    pair.apply(keys_of(np.repeat(np.arange(50), 400), np.tile(np.arange(400), 50)), path="merge")
+    state = pair.state
+    state.is_short = True
+    pair.apply(keys_of(np.full(PAGE_SLOTS, 7), np.arange(1000, 1000 + PAGE_SLOTS)))
+    state.is_short = True
+    assert not packed.lacks_memory(state)
+    monkeypatch.setattr(type(state.pool), "is_very_short", True)
+    assert packed.lacks_memory(state)
+    monkeypatch.undo()
+    pair.apply(keys_of(np.array([3]), np.array([9000])))
+    state.is_short = True
+    assert packed.lacks_memory(state)
+
+
+def test_a_short_way_goes_on_after_memory_was_provided(monkeypatch: pytest.MonkeyPatch) -> None:
+    from test_packed_quick import N, Quick
+
+    monkeypatch.setattr(Pool, "provide", _move)
+    monkeypatch.setattr(Pool, "is_short", True)
+    quick, rng = Quick("cuda-emulated", monkeypatch), np.random.default_rng(8)
+    quick.store.insert(*rng.integers(0, N, (2, 60_000)))
+    quick.open_way()
+    known, pool = quick.edges(), quick.shard.state.pool
+    quick.open_way()
+    moves = pool.generation
+    for _ in range(12):
+        src, dst = rng.integers(0, N, (2, 200)).astype(np.int32)
+        quick.apply(src, dst)
+        known |= {(u, v) for u, v in zip(src.tolist(), dst.tolist(), strict=True) if u != v}
+    assert pool.generation > moves + 8 and quick.num_done > 10
+    assert quick.edges() == known
+    quick.store.check()
+
+
+def test_another_directory_lies_ready_for_the_first_split(bench: Bench) -> None:
+    pair = Pair(bench, 50)
+    pair.apply(keys_of(np.repeat(np.arange(50), 400), np.tile(np.arange(400), 50)), path="merge")
+    state = pair.state
+    assert state.is_short and not state.has_spare(state.pages.size)
+    while state.is_short:
+        bench.do(lambda: packed.provide(bench.device, state))
+    assert state.has_spare(2 * state.pages.size)
+    pair.apply(keys_of(np.full(PAGE_SLOTS, 7), np.arange(1000, 1000 + PAGE_SLOTS)))
