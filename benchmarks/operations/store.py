@@ -3,7 +3,7 @@
 Options: `batch`, its size; `kind` of edges (`random`, `one vertex`, `one leaf`, `descending`); `path` through the store;
 `delete`; `on_device`: whether the batch lies on the store's device already. Every sample has edges of its own: inserted
 edges leave, and deleted ones come back, before the next sample. With `grows` they stay instead: so many more edges come
-first, that pages are nearly full. Cases in a row that differ in their batches alone share a store. Beside its size, how
+first, in small batches, that pages are nearly full. Cases in a row that differ in their batches alone share a store. Beside its size, how
 many batches took which path is told.
 """
 
@@ -27,7 +27,8 @@ from graphlode.types import AnyArray
 _BATCHES, _LARGE_BATCHES = 6, 2  # ready beforehand: large ones take long to draw
 _LARGE = 1_000_000
 _MOST_BATCHES = 420
-_MOST_GROWN = 4_000_000  # edges of all batches of a store that grows
+_MOST_GROWN = 4_500_000  # edges of all batches of a store that grows
+_FILLING = 50_000  # edges of a batch that fills pages before
 
 
 class Loaded:
@@ -51,10 +52,11 @@ class Loaded:
         return self._batches[kind, size]
 
     def grow(self, first: int, size: int) -> list[dict[str, AnyArray]]:
-        """Batches one after the other, after so many more edges that are inserted at once."""
+        """Batches one after the other, after so many more edges, whose batches are too small to be merged."""
         number = min(_MOST_GROWN // size, _MOST_BATCHES)
         src, dst = (ends.astype(np.int32) for ends in self.drawn.new("random", first + number * size, 0))
-        self.store.insert(src[:first], dst[:first])
+        for begin in range(0, first, _FILLING):
+            self.store.insert(src[begin : min(first, begin + _FILLING)], dst[begin : min(first, begin + _FILLING)])
         begins = range(first, src.size, size)
         return [{"src": src[begin : begin + size], "dst": dst[begin : begin + size]} for begin in begins]
 

@@ -306,3 +306,34 @@ def test_batches_of_a_size_are_sorted_by_all_bits_of_rows_that_came_later(
         bench.do(lambda: packed.check(bench.device, state))
     found = bench.do(lambda: packed.rows_in(bench.device, state, np.ones(1024, bool)))[0]
     assert set(found.tolist()) == known
+
+
+@pytest.mark.parametrize("parts", [1, 2, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pages_that_several_blocks_spread_together_are_the_same(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, parts: int, weighted: bool
+) -> None:
+    """Splits, hot leaves, deletes and copies of pages that a version holds."""
+    monkeypatch.setattr(packed_pages, "parts_of_job", lambda *_: parts)
+    pair, rng = Pair(bench, 60, weighted=weighted), np.random.default_rng(17)
+
+    def weights(keys: Any) -> Any:
+        return rng.random(keys.size) if weighted else None
+
+    loaded = random_keys(rng, 50_000, 60)
+    pair.apply(loaded, None, weights(loaded), path="merge")
+    version = pair.fork()
+    for turn in range(8):
+        keys = random_keys(rng, 500, 60)
+        if turn % 2:  # into one leaf, or a few
+            keys = keys_of(np.full(1500, 31), 10**6 + 7 * turn + 100 * np.arange(1500))
+        deletes = rng.random(keys.size) < 0.4 if turn % 3 == 2 else None
+        pair.apply(keys, deletes, weights(keys))
+    assert_same(bench, *version)
+    assert pair.statistics["pages"] > version[0].pages.size
+
+
+def test_few_pages_are_spread_by_more_blocks(bench: Bench) -> None:
+    room = 3 * bench.device.num_multiprocessors
+    found = [packed_pages.parts_of_job(bench.device, jobs) for jobs in (1, room // 4, room // 2, room)]
+    assert found == [4, 4, 2, 1]

@@ -110,7 +110,7 @@ class Launches:
         """Plan a batch as far as `step`."""
         passes = self._passes(state, given, step)
         sequence = self._sequence(passes, step, write=False)
-        sequence.run(self._values(state, buffers, given, passes), given.stream)
+        sequence.run(self._values(state, buffers, given, passes, planned=step != SORTED), given.stream)
 
     def run_at_once(self, state: State, buffers: Buffers, given: Given) -> list[int]:
         """Plan a batch, and write it if all pages stay where they are: the words of its information, which are known before
@@ -196,10 +196,12 @@ class Launches:
         """What stands for values until a call gives them."""
         return tuple(self._anything if value <= _V.WEIGHTS else np.uint32(0) for value in values)
 
-    def _values(self, state: State, buffers: Buffers, given: Given, passes: int) -> tuple[Any, ...]:
-        """Those of a small batch, or of one that is only written, are fewer."""
+    def _values(
+        self, state: State, buffers: Buffers, given: Given, passes: int, *, planned: bool = True
+    ) -> tuple[Any, ...]:
+        """Those of a small batch, or of one that is only written, are fewer; without a plan pages make no difference."""
         count = given.count
-        of = count, 0 if passes == _SMALL else state.directory.pages.size, passes
+        of = count, state.directory.pages.size if planned and passes != _SMALL else 0, passes
         numbers = self._numbers.get(of)
         if numbers is None:
             if len(self._numbers) == _MOST_REMEMBERED:

@@ -37,6 +37,27 @@ __device__ __forceinline__ word sum_before(volatile block_chain::link* links, un
   return before;
 }
 
+// The numbers of fresh pages, which lie in memory of the host: a block has them on their way while it looks at groups,
+// rather than wait for the bus with every page that it writes.
+struct numbers_on_their_way {
+  static constexpr unsigned most = 2048, threads = 1024, of_a_thread = most / threads;
+  unsigned own[of_a_thread];
+
+  __device__ __forceinline__ numbers_on_their_way(const unsigned* numbers, unsigned count) {
+#pragma unroll
+    for (unsigned i = 0; i < of_a_thread; ++i) {
+      const unsigned at = threadIdx.x + i * threads;
+      own[i] = count <= most && at < count ? numbers[at] : 0;
+    }
+  }
+  // Where they can be read when all threads have met: in `near`, if there is room for them.
+  __device__ __forceinline__ const unsigned* arrived(const unsigned* numbers, unsigned count, unsigned* near) const {
+#pragma unroll
+    for (unsigned i = 0; i < of_a_thread; ++i) near[threadIdx.x + i * threads] = own[i];
+    return count <= most ? near : numbers;
+  }
+};
+
 // The groups of flagged pages, as packed_groups.py forms them: their jobs, their fresh pages, which have these numbers,
 // the directory afterwards, which the new version is described with, and what the host must know of it: `told` gets the
 // epoch when that is there. A thread per group. `joins`: whether some groups are joined.
@@ -45,8 +66,10 @@ extern "C" __global__ void __launch_bounds__(1024)
                    unsigned num_fresh, unsigned epoch, packed_store* new_store_at, unsigned* new_pages,
                    unsigned num_new_pages, word* new_separators, unsigned* new_positions, replaced_range* ranges,
                    block_chain* chain, page_job* jobs, fresh_page* fresh, int joins, unsigned* told) {
+  const numbers_on_their_way coming(numbers, num_fresh);
   const packed_store store = *store_at;
   unsigned* const tickets = &batch_at->info->tickets;
+  __shared__ unsigned near_numbers[numbers_on_their_way::most];
   __shared__ word sums[32], carried;
   __shared__ unsigned number;
   if (threadIdx.x == 0) number = atomicAdd(tickets, 1u);
@@ -64,11 +87,12 @@ extern "C" __global__ void __launch_bounds__(1024)
     carried = sum_before(chain->links, number, all, epoch);
     if (number == 0) *new_store_at = with_directory(store, new_pages, new_separators, new_positions, num_new_pages);
   }
+  const unsigned* const known = coming.arrived(numbers, num_fresh, near_numbers);
   __syncthreads();
   const word before = carried + scanned - own;
   const regroup_places at{static_cast<unsigned>(before & one_sum), static_cast<unsigned>(before >> sum_bits & one_sum),
                           static_cast<unsigned>(before >> (2 * sum_bits))};
-  if (group < groups) write_group(store, seen, at, numbers, new_pages, ranges, jobs, fresh);
+  if (group < groups) write_group(store, seen, at, known, new_pages, ranges, jobs, fresh);
   if (!last_block(&chain->num_done)) return;
   if (threadIdx.x == 0) {
     *tickets = 0;
@@ -104,7 +128,8 @@ __device__ __forceinline__ void count_fresh(const packed_store& store, const fre
 
 constexpr unsigned short crowded_leaf = 0x8000;  // beside the start of a leaf in its page
 
-constexpr unsigned spread_warps = 8, leaves_per_warp = page_leaves / spread_warps, leaves_at_a_time = 4;
+constexpr unsigned spread_warps = 8, leaves_at_a_time = 4;
+constexpr unsigned most_parts = page_leaves / spread_warps / leaves_at_a_time;  // of a page
 
 // The slots of the next leaves of a warp, whether they are taken or not: on their way before they are needed.
 struct coming_leaves {
@@ -121,12 +146,14 @@ struct coming_leaves {
   }
 };
 
-// Entries into fresh pages, old and new ones: a block per job, 16 leaves per warp, one after the other. The updates of
-// the page, and where those of each leaf begin, are found first. What is crowded is left to packed_spread_new. Also
-// counts the fresh pages [begin, end).
+// Entries into fresh pages, old and new ones: a block per job, or per part of one, up to 16 leaves per warp, one after
+// the other. The updates of the page, and where those of each leaf begin, are found first. What is crowded is left to
+// packed_spread_new. Also counts the fresh pages [begin, end). Where there are few jobs, several blocks have a part of
+// the leaves each, a power of two up to most_parts.
 extern "C" __global__ void __launch_bounds__(32 * spread_warps, 3)
     packed_spread(const packed_store* store_at, const packed_batch* batch_at, unsigned n, page_job* jobs,
-                  unsigned num_jobs, const fresh_page* fresh, unsigned begin_fresh, unsigned end_fresh) {
+                  unsigned num_jobs, unsigned parts, const fresh_page* fresh, unsigned begin_fresh,
+                  unsigned end_fresh) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
   __shared__ word staged_keys[page_updates::most_staged];
@@ -135,12 +162,14 @@ extern "C" __global__ void __launch_bounds__(32 * spread_warps, 3)
   __shared__ unsigned starts[page_leaves + 1], begins[page_leaves + 1], range[2];
   __shared__ near_pages near;
   count_fresh(store, fresh, begin_fresh, end_fresh);
-  for (unsigned i = blockIdx.x; i < num_jobs; i += gridDim.x) {
-    page_job job = jobs[i];
+  const unsigned leaves_per_warp = page_leaves / spread_warps / parts;
+  for (unsigned i = blockIdx.x; i < num_jobs * parts; i += gridDim.x) {
+    const unsigned number = i / parts, part = i % parts;
+    page_job job = jobs[number];
     const unsigned page = static_cast<unsigned>(job.page), thread = threadIdx.x;
     const stored_page stored(store, page);
     word* const from = stored.keys + lane_id();
-    const unsigned first_leaf = static_cast<unsigned>(warp_id()) * leaves_per_warp;
+    const unsigned first_leaf = (part * spread_warps + static_cast<unsigned>(warp_id())) * leaves_per_warp;
     coming_leaves coming;
     coming.fetch(from, first_leaf);
     if (warp_id() == 0) scan_counts(stored.counts(), page_leaves, starts);
@@ -169,11 +198,12 @@ extern "C" __global__ void __launch_bounds__(32 * spread_warps, 3)
     if (thread < page_leaves) {
       const bool crowded = begins[thread + 1] - begins[thread] > most_own_updates;
       effects[thread] = effects_before(batch, begins[thread]);
-      stored.starts()[thread] = static_cast<unsigned short>(starts[thread] | (crowded ? crowded_leaf : 0u));
+      if (part == 0)
+        stored.starts()[thread] = static_cast<unsigned short>(starts[thread] | (crowded ? crowded_leaf : 0u));
     }
-    if (thread == 0) {
-      store.jobs[page] = i;
-      jobs[i] = job;
+    if (thread == 0 && part == 0) {
+      store.jobs[page] = number;
+      jobs[number].effects = job.effects;  // each part has found them for itself
     }
     __syncthreads();
     if (job.total != 0) {  // else nothing stays

@@ -40,6 +40,8 @@ SOURCE = KernelSource(
 _SPARE = 8  # so many fresh pages may be needed at once, as part of all: more are written in waves
 _WAVES = 16  # into which a rewriting of all pages is split
 _THREADS, _JOB_THREADS = 256, 1024  # of a block
+_MOST_PARTS = 4  # of a page that blocks spread together, as in packed_pages.cu
+_SPREAD_BLOCKS = 3  # that a multiprocessor has at a time
 _LEAST_ROOM = 1024  # pages that the device can group without asking for more room
 _MOST_GROUPED = 1 << 21  # pages of a directory that the device makes: what packed_regroup can count
 _RANGE_WORDS = 3  # of replaced_range in packed_regroup.cuh
@@ -178,6 +180,14 @@ class GroupRoom:
         return self._ranges[: num_jobs * _RANGE_WORDS]
 
 
+def parts_of_job(device: KernelDevice, num_jobs: int) -> int:
+    """Blocks that spread a page together: the fewer pages there are, the more."""
+    parts = 1
+    while parts < _MOST_PARTS and 2 * parts * num_jobs <= _SPREAD_BLOCKS * device.num_multiprocessors:
+        parts *= 2
+    return parts
+
+
 def _page_plan(
     device: KernelDevice, state: State, found: Regrouping, replaced: AnyArray, waves: list[Wave] | None
 ) -> PagePlan:
@@ -224,6 +234,7 @@ def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_update
     num_fresh, num_new = plan.num_fresh, directory.pages.size
     for wave in plan.waves:
         jobs, num_jobs = plan.jobs, wave.end_job - wave.first_job
+        parts = parts_of_job(device, num_jobs)
         if len(plan.waves) > 1:
             jobs = jobs[wave.first_job * JOB_WORDS : wave.end_job * JOB_WORDS]
         finish_blocks = max(num_fresh, num_new // _THREADS) if wave is last else 0
@@ -237,10 +248,10 @@ def write_pages(device: KernelDevice, state: State, buffers: Buffers, num_update
                 else (room.numbers_there, room.ranges_there, room.told_there, room.chain)
             ),
             *(jobs, plan.fresh),
-            *(num_updates, state.epoch, num_jobs, num_fresh, num_new, plan.joins),
+            *(num_updates, state.epoch, num_jobs, parts, num_fresh, num_new, plan.joins),
             *(wave.first_fresh, wave.end_fresh, _THREADS, _JOB_THREADS, stays),
             0 if room is None else -(-num_groups(state.pages.size) // _JOB_THREADS),
-            launch_shape(device, num_jobs, per_block=1)[0],
+            launch_shape(device, num_jobs * parts, per_block=1)[0],
             launch_shape(device, num_updates)[0],
             finish_blocks and launch_shape(device, finish_blocks, per_block=1)[0],
         )
@@ -270,6 +281,7 @@ class _Value(IntEnum):
     COUNT = auto()
     EPOCH = auto()
     NUM_JOBS = auto()
+    PARTS = auto()
     NUM_FRESH = auto()
     NUM_NEW = auto()
     JOINS = auto()
@@ -299,7 +311,7 @@ def _sequence(device: KernelDevice, state: State) -> LaunchSequence:
     write = write_step(state, arguments(of_write), of_write, v.WRITE_BLOCKS, v.THREADS, at_once=False)
     of_groups = [v.STORE, v.BATCH, v.NUMBERS, v.NUM_FRESH, v.EPOCH, v.NEW_STORE, v.NEW_PAGES, v.NUM_NEW]
     of_groups += [v.NEW_SEPARATORS, v.NEW_POSITIONS, v.RANGES, v.CHAIN, v.JOBS, v.FRESH, v.JOINS, v.TOLD]
-    of_all = [v.STORE, v.BATCH, v.COUNT, v.JOBS, v.NUM_JOBS, v.FRESH, v.BEGIN_FRESH, v.END_FRESH]
+    of_all = [v.STORE, v.BATCH, v.COUNT, v.JOBS, v.NUM_JOBS, v.PARTS, v.FRESH, v.BEGIN_FRESH, v.END_FRESH]
     of_new = [v.STORE, v.BATCH, v.COUNT, v.EPOCH, v.JOBS, v.NUM_JOBS, v.FRESH]
     steps = [
         step("packed_regroup", of_groups, v.GROUP_BLOCKS, v.JOB_THREADS),  # first, since the host waits for it

@@ -39,7 +39,6 @@ _PER_PAGE = {"totals": np.uint32, "marks": np.uint32, "jobs": np.uint32, "held":
 _SPARE = 1 / 16
 # One with less than this free is short of pages; it gets at most as much.
 _LOW = 1 / 32
-_VERY_LOW = 1 / 64
 # Pages of which it is not known whether they are needed come in so many pieces of memory.
 _PIECES = 4
 # The table of segments has room for so many to begin with.
@@ -65,9 +64,9 @@ def _part(segments: int, shift: int) -> int:
 
 @lru_cache
 def _pieces(first: int, all_segments: int) -> tuple[int, ...]:
-    """So many segments, of which the first ones will surely be needed, in pieces: 8 to 15 alike, which memory that was
-    given back fits, and smaller ones. Of the others each piece is smaller than what may be spare."""
-    alike = _part(first, 3)
+    """So many segments, of which the first ones will surely be needed, in pieces: 4 to 7 alike, which memory that was
+    given back fits, and a smaller one. Of the others each piece is smaller than what may be spare."""
+    alike = _part(first, 2)
     rest = all_segments - first
     piece = max(1, -(-rest // _PIECES), int(_SPARE * first))
     return (alike,) * (first // alike) + _cut(first % alike, alike) + _cut(rest, piece)
@@ -252,10 +251,6 @@ class Pool:
         """Whether `provide` has something to do."""
         counted = self._counted
         return bool(self._merged) or counted.num_free < int(_LOW * counted.num_used) or self._has_little_room
-
-    @property
-    def is_very_short(self) -> bool:
-        return self._counted.num_free < int(_VERY_LOW * self._counted.num_used)
 
     @property
     def _has_little_room(self) -> bool:

@@ -102,7 +102,7 @@ class State:
         self.quick: Any = None  # see packed_quick.py
         self.spare: Directory | None = None  # that nobody has any more
         self.is_short = False  # of memory that batches to come will need
-        self._replaced_at = 0  # the epoch of the last batch that replaced pages
+        self._merged_at = 0  # the epoch of the last batch that replaced all pages
         self._modules: dict[str, KernelModule] = {}
         self._rows_are_shared = False
         self._planning = False  # counts of a plan are in the pool
@@ -271,7 +271,7 @@ class State:
 
     def replace_all_pages(self, directory: Directory, count: int) -> None:
         """By so many of the pages that were reserved, which the directory has."""
-        replaced, directory.pages = self.pages, directory.pages[:count]
+        replaced, directory.pages, self._merged_at = self.pages, directory.pages[:count], self.epoch
         if self.pool.is_alone:
             self._take_over(directory)
             self.pool.keep_only(directory.pages)
@@ -282,10 +282,9 @@ class State:
 
     @property
     def lacks_memory(self) -> bool:
-        """Whether `provide` should come before the next batch, if the pool is short: after a batch that has not taken long
-        itself, unless it is urgent, and as long as nobody has a version."""
-        is_calm = self.epoch != self._replaced_at + 1
-        return (is_calm or self.pool.is_very_short) and self.pool.is_alone and not self._planning
+        """Whether `provide` should come before the next batch, if the pool is short: not after a merge, which has taken long
+        itself, and as long as nobody has a version."""
+        return self.epoch != self._merged_at + 1 and self.pool.is_alone and not self._planning
 
     def provide(self) -> None:
         """Memory that batches to come will need, while the device has nothing to do."""
@@ -299,7 +298,6 @@ class State:
             self.quick.look_again(self)
 
     def _take_over(self, directory: Directory) -> None:
-        self._replaced_at = self.epoch
         self.quick = None
         self.spare = None if self.directory.shared else self.directory
         self.directory = directory

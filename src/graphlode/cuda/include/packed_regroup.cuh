@@ -27,8 +27,9 @@ struct seen_group {
       total = joined.total;
       before = joined.before;
       whole = whole || !joined.is_one();
-    } else {
-      for (unsigned i = range.begin; whole && i < range.end; ++i) total += store.totals[store.pages[i]];
+    } else if (whole) {
+#pragma unroll 8
+      for (unsigned i = range.begin; i < range.end; ++i) total += store.totals[store.pages[i]];
     }
   }
   __device__ __forceinline__ unsigned length() const { return range.length(); }
