@@ -226,12 +226,15 @@ void update_plan::name_rows(std::int64_t position) noexcept {
   const auto end = std::min(rows_.num_rows(), first_row_from(rows_.end_of_page(position)));
   auto row = first_row_from(at.separators[0]);
   for (int l = 0; l < page_leaves; ++l) {
-    const auto next =
-        l + 1 < page_leaves ? std::min(end, first_row_from(at.separators[static_cast<std::size_t>(l) + 1])) : end;
+    const int count = at.counts[static_cast<std::size_t>(l)];
+    const auto above =
+        l + 1 < page_leaves ? at.separators[static_cast<std::size_t>(l) + 1] : rows_.end_of_page(position);
+    const auto next = std::min(end, first_row_from(above));
     for (int slot = 0; row < next; ++row) {
       slot = at.rank_near(l, first_key_of(row), slot);
       auto* part = static_cast<index_part*>(rows_.index_[static_cast<std::size_t>(row >> index_bits)].data);
-      const bool empty = slot < at.counts[static_cast<std::size_t>(l)] && row_of(at.leaf(l)[slot]) != row;
+      // Behind the last entry of the leaf, only the row that the next separator divides may have entries.
+      const bool empty = slot < count ? row_of(at.leaf(l)[slot]) != row : row < row_of(above);
       part->set(row, name_of(number, l), empty ? index_part::known_empty : slot);
     }
   }

@@ -112,6 +112,12 @@ struct window_entries {
   }
 };
 
+// The separator of a leaf that begins with `key`, where `before` is the entry in front of it. A row that begins with
+// the leaf belongs into it with all keys it may ever have, so that the row index names the leaf where it is read from.
+constexpr key_type separator_between(key_type before, key_type key) {
+  return row_of(before) == row_of(key) ? key : first_key_of(row_of(key));
+}
+
 // Spreads the entries evenly over leaves first .. first + leaves - 1. The separator of the first leaf stays.
 template <bool Weighted>
 void spread(page& at, int first, int leaves, const window_entries<Weighted>& from) {
@@ -120,7 +126,12 @@ void spread(page& at, int first, int leaves, const window_entries<Weighted>& fro
     const int leaf = first + l, slot = leaf * leaf_slots;
     at.count += end - begin - at.counts[static_cast<std::size_t>(leaf)];
     at.counts[static_cast<std::size_t>(leaf)] = static_cast<std::uint8_t>(end - begin);
-    if (l > 0) at.separators[static_cast<std::size_t>(leaf)] = from.keys[static_cast<std::size_t>(begin)];
+    if (begin > 0) {
+      const key_type* const key = from.keys.data() + begin;
+      at.separators[static_cast<std::size_t>(leaf)] = separator_between(key[-1], key[0]);
+    } else if (l > 0) {  // only where a single page is nearly empty
+      at.separators[static_cast<std::size_t>(leaf)] = from.keys[0];
+    }
     std::copy(from.keys.begin() + begin, from.keys.begin() + end, at.leaf(leaf));
     if constexpr (Weighted) std::copy(from.weights.begin() + begin, from.weights.begin() + end, at.weights() + slot);
   }
@@ -129,11 +140,16 @@ void spread(page& at, int first, int leaves, const window_entries<Weighted>& fro
 // A page of `size` entries from a stream. The separator of the page, if it has none yet (no_key), is its first key.
 template <bool Weighted, class Stream>
 void write_page(page& at, std::int64_t size, key_type separator, Stream& stream) {
+  const key_type* before = nullptr;  // the last entry so far
   for (int l = 0; l < page_leaves; ++l) {
     const auto count = static_cast<int>(size * (l + 1) / page_leaves - size * l / page_leaves);
     stream.read(at.leaf(l), Weighted ? at.weights() + l * leaf_slots : nullptr, count);
     at.counts[static_cast<std::size_t>(l)] = static_cast<std::uint8_t>(count);
-    at.separators[static_cast<std::size_t>(l)] = count > 0 ? *at.leaf(l) : no_key;
+    key_type& lowest = at.separators[static_cast<std::size_t>(l)];
+    lowest = no_key;
+    if (count == 0) continue;
+    lowest = before ? separator_between(*before, *at.leaf(l)) : *at.leaf(l);
+    before = at.leaf(l) + count - 1;
   }
   // An empty leaf has the separator of the next: nothing belongs into it.
   for (std::size_t l = page_leaves - 1; l-- > 0;)

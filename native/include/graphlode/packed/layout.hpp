@@ -3,7 +3,8 @@
 // An entry is a 64-bit key, row << 32 | neighbor. 32 slots make a leaf: left packed and sorted. 128 leaves make a page.
 // Each leaf has a separator, the lowest key that belongs into it: a key belongs into the last leaf whose separator is
 // not above it. Separators move when entries are spread anew, and only then, so that a leaf may gain and lose entries
-// without anybody else hearing of it. The constants are those of graphlode/packed.py.
+// without anybody else hearing of it. Where a row begins with a leaf, the separator is the lowest key of the row. The
+// constants are those of graphlode/packed.py.
 #pragma once
 #include <algorithm>
 #include <array>
