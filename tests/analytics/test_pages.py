@@ -118,6 +118,23 @@ def test_large_levels_on_pages_are_the_same_on_any_number_of_threads(threads: in
     np.testing.assert_array_equal(labels, gl.connected_components(graph, devices="cpu").labels)
 
 
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.3])
+def test_a_search_finds_rows_that_batches_moved_within_their_leaves(share: float) -> None:
+    """Inserts move them to the right, deletes to the left."""
+    graph = kronecker(12, 16, seed=4)
+    edges = np.random.default_rng(1).permutation(graph.edges(indices=True))
+    some, more, rest = np.split(edges, [int(len(edges) * share), int(len(edges) * 2 * share)])
+    store = DynamicGraph(devices="cpu", num_vertices=graph.num_vertices, strategy="in place")
+    store.insert(*np.concatenate([some, rest]).T)
+    for change, batch in (store.insert, more), (store.delete, some), (store.insert, some):
+        change(*batch.T)
+        rows = rows_of(store)
+        for source in np.argsort(graph.degrees())[[-1, -100, -1000]].tolist():
+            found, expected = gl.bfs(store, source), gl.bfs(rows, source, devices="reference")
+            np.testing.assert_array_equal(found.levels, expected.levels)
+            np.testing.assert_array_equal(found.parents, expected.parents)
+
+
 def test_a_row_over_several_pages_is_walked_whole() -> None:
     store = DynamicGraph(devices="cpu", num_vertices=20_001)
     store.insert(*star(20_000).edges(indices=True).T)

@@ -99,7 +99,11 @@ class breadth_first_search {
     std::atomic<std::int64_t> entries{0};
     frontier_size_ = look_back(
         rows_, frontier_.words(), tree_.parents.data(),
-        [&](std::int64_t w) { return visited_.missing(w) & ~empty_.words()[w]; },
+        [&](std::int64_t w) {
+          const auto missing = visited_.missing(w);
+          if (!looked_back_) empty_.word(w) = rows_.known_empty(w, missing);
+          return missing & ~empty_.words()[w];
+        },
         [&](std::int64_t w, std::uint64_t joined, std::uint64_t empty) {
           next_frontier_.word(w) = joined;
           visited_.word(w) |= joined;
@@ -112,6 +116,7 @@ class breadth_first_search {
           if (sum > 0) entries.fetch_add(sum, std::memory_order_relaxed);
         },
         threads_, ctl_);
+    looked_back_ = true;
     std::swap(frontier_, next_frontier_);
     finish_level(entries.load());
   }
@@ -151,6 +156,7 @@ class breadth_first_search {
   buffer<vertex> queue_, next_queue_;       // the frontier forwards
   bit_set frontier_{0}, next_frontier_{0};  // and backwards
   bool frontier_is_bits_ = false;
+  bool looked_back_ = false;  // rows that are known to be empty are in empty_
   std::int64_t frontier_size_ = 0, frontier_entries_ = 0;
   std::int64_t entries_left_;  // of those who are not reached
   std::int64_t level_ = 0;     // of those who are found next

@@ -58,12 +58,17 @@ bfs_shard::found bfs_shard::forwards(int threads, const control& ctl) {
 bfs_shard::found bfs_shard::backwards(int threads, const control& ctl) {
   bit_set joined(rows_.num_rows());
   const auto num_found = look_back(
-      rows_, frontier_.words(), parents_.data(), [&](std::int64_t w) { return visited_.missing(w) & own_.words()[w]; },
+      rows_, frontier_.words(), parents_.data(),
+      [&](std::int64_t w) {
+        if (!looked_back_) own_.word(w) &= ~rows_.known_empty(w, own_.words()[w]);
+        return visited_.missing(w) & own_.words()[w];
+      },
       [&](std::int64_t w, std::uint64_t some, std::uint64_t empty) {
         joined.word(w) = some;
         own_.word(w) &= ~empty;  // nobody will ask for them again
       },
       threads, ctl);
+  looked_back_ = true;
   found result{buffer<std::int32_t>(static_cast<std::size_t>(num_found)),
                buffer<std::int32_t>(static_cast<std::size_t>(num_found))};
   std::size_t at = 0;

@@ -45,7 +45,11 @@ std::int64_t walk_frontier(const Rows& rows, const Vertex* frontier, std::int64_
 
 // Backwards: each candidate looks for a neighbor in the frontier, which becomes its parent. `candidates(w)` gives those
 // of the 64 vertices of word w who look; `finish(w, joined, empty)` hears who of them found a parent and whose row has
-// no entries at all. A thread owns whole words. Returns how many joined.
+// no entries at all. Those of known_empty (rows.hpp) must not be among the candidates. A thread owns whole words.
+// Returns how many joined.
+//
+// Most find their parent at the first look, which is taken without branches, since those that do and those that do not
+// come in no order. The others walk their rows.
 template <class Rows, class Vertex = typename Rows::vertex, class Candidates, class Finish>
 std::int64_t look_back(const Rows& rows, const std::uint64_t* frontier, Vertex* parents, Candidates&& candidates,
                        Finish&& finish, int threads, const control& ctl) {
@@ -55,16 +59,22 @@ std::int64_t look_back(const Rows& rows, const std::uint64_t* frontier, Vertex* 
     std::array<Vertex, 64 * words_at_once> all;  // listed first: those who look may be few and far between
     std::size_t size = 0;
     for (auto w = begin; w < end; ++w)
-      for_each_bit(candidates(w), 64 * w, [&](std::int64_t v) {
-        const bool has_none = rows.is_known_empty(v);
-        empty[static_cast<std::size_t>(w - begin)] |= std::uint64_t{has_none} << (v & 63);
-        all[size] = static_cast<Vertex>(v);
-        size += !has_none;
-      });
+      for_each_bit(candidates(w), 64 * w, [&](std::int64_t v) { all[size++] = static_cast<Vertex>(v); });
     for (std::size_t i = 0; i < std::min(candidates_ahead, size); ++i) rows.prefetch_row(all[i]);
     std::int64_t count = 0;
+    std::size_t left = 0;  // of the candidates, those whose first neighbor is not in the frontier
     for (std::size_t i = 0; i < size; ++i) {
       if (i + candidates_ahead < size) rows.prefetch_row(all[i + candidates_ahead]);
+      const std::int64_t v = all[i];
+      const Vertex from = rows.first_neighbor(v);
+      const bool has_parent = (from >= 0) & contains_bit(frontier, std::max<Vertex>(from, 0));
+      parents[v] = has_parent ? from : Vertex{-1};
+      joined[static_cast<std::size_t>((v >> 6) - begin)] |= std::uint64_t{has_parent} << (v & 63);
+      all[left] = static_cast<Vertex>(v);
+      left += !has_parent;
+    }
+    count += static_cast<std::int64_t>(size - left);
+    for (std::size_t i = 0; i < left; ++i) {
       const std::int64_t v = all[i];
       bool has_none = true, has_parent = false;
       rows.for_each_neighbor(v, [&](Vertex from) {

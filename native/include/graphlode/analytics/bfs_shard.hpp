@@ -35,6 +35,7 @@ class bfs_shard {
   bit_set own_, visited_;
   bit_set frontier_;                             // bits of the level under way
   buffer<std::int32_t> parents_, queue_, mine_;  // mine_: those of the frontier whose rows are here
+  bool looked_back_ = false;                     // rows that are known to be empty are taken off own_
   std::int64_t num_mine_ = 0, entries_ = 0;
 };
 

@@ -48,6 +48,13 @@ struct index_part {
     names[at] = name;
     slots[at] = static_cast<std::uint8_t>(slot);
   }
+  // Which of eight slots are marks, one bit for each: no other slot has its highest bit set, and the multiplication
+  // puts those of all eight side by side.
+  static std::uint64_t marked_of_eight(const std::uint8_t* eight) noexcept {
+    std::uint64_t all = 0;
+    for (int i = 0; i < 8; ++i) all |= std::uint64_t{eight[i]} << 8 * i;  // one load, where bytes have that order
+    return (all >> 7 & 0x0101010101010101) * 0x0102040810204080 >> 56;
+  }
   void unmark(std::int64_t row) noexcept { slots[static_cast<std::size_t>(row & (index_rows - 1))] = 0; }
 };
 
@@ -125,6 +132,13 @@ class packed_rows {
   bool is_known_empty(std::int64_t row) const noexcept {
     return part_of(row).slots[in_part(row)] == index_part::known_empty;
   }
+  // The same of the rows 64 * w .. 64 * w + 63, one bit for each.
+  std::uint64_t known_empty(std::int64_t w) const noexcept {
+    const std::uint8_t* const slots = part_of(64 * w).slots.data() + in_part(64 * w);
+    std::uint64_t empty = 0;
+    for (int eight = 0; eight < 8; ++eight) empty |= index_part::marked_of_eight(slots + 8 * eight) << 8 * eight;
+    return empty;
+  }
   void prefetch_index(std::int64_t row) const noexcept {
     prefetch(part_of(row).names.data() + in_part(row));
     prefetch(part_of(row).slots.data() + in_part(row));
@@ -134,7 +148,10 @@ class packed_rows {
     const leaf_name name = index_of(row);
     const page& at = page_numbered(page_number_of(name));
     prefetch(at.counts.data() + leaf_of(name));
-    prefetch(at.leaf(leaf_of(name)) + part_of(row).slots[in_part(row)]);
+    const int slot = part_of(row).slots[in_part(row)];
+    const key_type* const key = at.leaf(leaf_of(name)) + slot;
+    prefetch(key - (slot > 0));  // which says whether the row begins there
+    prefetch(key);
   }
 
   // The first entry of the row, or where it would be (perhaps behind the last entry of a leaf).
@@ -145,6 +162,20 @@ class packed_rows {
     return {position_of(page_number_of(name)), leaf_of(name), at.rank_near(leaf_of(name), first_key_of(row), guess)};
   }
 
+  // The first neighbor if the row begins where the index says or, since entries came or went before it, one slot
+  // further right or left; else -1. Nobody could predict which, so that there are no branches.
+  std::int32_t first_neighbor(std::int64_t row) const noexcept {
+    const leaf_name name = index_of(row);
+    const page& at = page_numbered(page_number_of(name));
+    const int guess = std::clamp<int>(part_of(row).slots[in_part(row)], 1, leaf_slots - 2);
+    const key_type* const near = at.leaf(leaf_of(name)) + guess;
+    const int moved = (row_of(near[-1]) < row) + (row_of(near[0]) < row) - 1;
+    const int slot = guess + moved;
+    const key_type* const key = near + moved;
+    const bool begins = (row_of(*key) == row) & ((slot == 0) | (row_of(key[-(slot > 0)]) != row));
+    const bool inside = slot < at.counts[static_cast<std::size_t>(leaf_of(name))];
+    return begins & inside ? neighbor_of(*key) : -1;
+  }
   template <class Visit>
   void for_each_neighbor(std::int64_t row, Visit&& visit) const {
     walk_row(row, [&](const page&, int, key_type key) { return visit(neighbor_of(key)); });

@@ -23,17 +23,17 @@ class row_view {
 
   std::int64_t num_rows() const { return num_rows_; }
   std::int64_t num_entries() const { return rows_->num_entries(); }
-  bool is_known_empty(std::int64_t row) const { return rows_->is_known_empty(row); }
+  std::uint64_t known_empty(std::int64_t w, std::uint64_t among) const { return rows_->known_empty(w) & among; }
   void prefetch_index(std::int64_t row) const { rows_->prefetch_index(row); }
   void prefetch_row(std::int64_t row) const { rows_->prefetch_row(row); }
 
   // Counting would mean walking the row; how many leaves it reaches over is one look at the index.
   std::int64_t degree_estimate(std::int64_t row) const {
     constexpr std::int64_t entries_per_leaf = leaf_slots * 3 / 4;
-    const auto next = row + 1 < rows_->num_rows() ? place_of(row + 1) : rows_->num_pages() * page_leaves;
-    return (next - place_of(row)) * entries_per_leaf + entries_in_a_leaf_;
+    return leaves_from(row) * entries_per_leaf + entries_in_a_leaf_;
   }
 
+  vertex first_neighbor(std::int64_t row) const { return rows_->first_neighbor(row); }
   template <class Visit>
   void for_each_neighbor(std::int64_t row, Visit&& visit) const {
     rows_->for_each_neighbor(row, visit);
@@ -63,9 +63,16 @@ class row_view {
   }
 
  private:
+  // Leaves from the one in which the row begins to that of the next row. Most rows end in the page in which they begin:
+  // where that is in the directory matters only for the others.
+  std::int64_t leaves_from(std::int64_t row) const {
+    if (row + 1 == rows_->num_rows()) return rows_->num_pages() * page_leaves - place_of(rows_->index_of(row));
+    const leaf_name here = rows_->index_of(row), next = rows_->index_of(row + 1);
+    if (page_number_of(here) == page_number_of(next)) return leaf_of(next) - leaf_of(here);
+    return place_of(next) - place_of(here);
+  }
   // Leaves in key order, counted from the first page.
-  std::int64_t place_of(std::int64_t row) const {
-    const leaf_name name = rows_->index_of(row);
+  std::int64_t place_of(leaf_name name) const {
     return rows_->position_of(page_number_of(name)) * page_leaves + leaf_of(name);
   }
 
