@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 
 import pytest
@@ -58,3 +59,18 @@ def test_works_are_called_in_turn():
 def test_no_repeats_are_refused(repeats, warmup):
     with pytest.raises(InputError, match="repeats"):
         sample(lambda: 0, repeats=repeats, warmup=warmup)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_python_collects_no_garbage_while_the_clock_runs(enabled):
+    seen = []
+    was_enabled = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        sample(lambda: seen.append(gc.isenabled()), setup=lambda: seen.append(gc.isenabled()), repeats=2, warmup=0)
+        assert seen == [enabled, False, enabled, False] and gc.isenabled() is enabled
+        with pytest.raises(ZeroDivisionError):
+            sample(lambda: 1 / 0)
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if was_enabled else gc.disable)()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
@@ -89,6 +91,7 @@ def sample_in_turn(
 
     What changes on the machine during the run thus meets all of them alike. `settle` untimed calls of a work come
     directly before each timed one, so that clocks and threads are as the work itself leaves them, not the one before.
+    Python does not collect garbage while the clock runs, as in `timeit`: one call would pay for what many have left.
     """
     if repeats < 1 or warmup < 0 or settle < 0:
         raise InputError(
@@ -103,7 +106,7 @@ def sample_in_turn(
             if work.setup is not None:
                 work.setup()
             answers.pop(name, None)  # the last answer must not occupy memory while the next is made
-            with Timer() as timer:
+            with _without_collections(), Timer() as timer:
                 answer = work.run()
             taken = timer.seconds if work.part is None else work.part(answer)
             if work.check is not None:
@@ -113,6 +116,17 @@ def sample_in_turn(
             answers[name] = answer
             del answer
     return {name: Samples(tuple(seconds[name]), answers[name], warmup) for name in works}
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _untimed(work: Work[Any]) -> None:
