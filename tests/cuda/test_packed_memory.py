@@ -41,7 +41,7 @@ def test_pieces_come_to_what_is_needed_and_most_of_them_are_alike(first: int, mo
     assert sum(pieces) == first + more
     sure = _pieces(first, first)
     assert pieces[: len(sure)] == sure and sum(sure) == first
-    assert first < 8 or 4 <= Counter(sure)[sure[0]] <= 7
+    assert first < 2 or 2 <= Counter(sure)[sure[0]] <= 4
     assert all(piece <= sure[0] for piece in sure) and len(pieces) <= len(sure) + 5
 
 

@@ -64,9 +64,9 @@ def _part(segments: int, shift: int) -> int:
 
 @lru_cache
 def _pieces(first: int, all_segments: int) -> tuple[int, ...]:
-    """So many segments, of which the first ones will surely be needed, in pieces: 4 to 7 alike, which memory that was
+    """So many segments, of which the first ones will surely be needed, in pieces: two or three alike, which memory that was
     given back fits, and a smaller one. Of the others each piece is smaller than what may be spare."""
-    alike = _part(first, 2)
+    alike = _part(first, 1)
     rest = all_segments - first
     piece = max(1, -(-rest // _PIECES), int(_SPARE * first))
     return (alike,) * (first // alike) + _cut(first % alike, alike) + _cut(rest, piece)
