@@ -41,6 +41,7 @@ _ENTRIES = {
         )
     ],
     "headers": [f"headers_{name}" for name in ("warp", "append", "draw", "last_block", "raise")],
+    "packed_layout": ["packed_layout_words"],
     "reductions": ["reduce_int32", "reduce_uint32"],
     "shuffles": ["shuffle_whole_warp", *(f"shuffle_{name}" for name in NUMBERS)],
     "votes": [f"vote_{name}" for name in ("together", "in_groups", "without_the_first", "activemask")],

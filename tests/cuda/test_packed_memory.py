@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from packed_pair import Pair, random_keys
+from test_packed_quick import N, Quick
 
 from graphlode.cuda.emulation.device import EmulatedDevice
-from graphlode.cuda.graph import packed
+from graphlode.cuda.graph import packed, packed_pages, packed_pool
 from graphlode.cuda.graph.packed_pool import SEGMENT_PAGES, Pool, _pieces
 from graphlode.errors import DeviceMemoryError
 from graphlode.packed import PAGE_SLOTS, keys_of
@@ -90,10 +92,10 @@ def test_a_device_without_memory_provides_none_and_nothing_changes() -> None:
     pool.take(SEGMENT_PAGES * 3)
     before = pool.nbytes, pool.capacity, pool.num_free
     device.refuses = True
-    pool.provide()
+    assert not pool.provide()
     assert (pool.nbytes, pool.capacity, pool.num_free) == before and pool.is_short
     device.refuses = False
-    pool.provide()
+    assert pool.provide()
     assert pool.num_free and not pool.is_short
 
 
@@ -153,8 +155,9 @@ def test_a_shard_is_the_same_whether_memory_was_provided(
     assert (pair.state.pool.generation > generation + 5) is not refused
 
 
-def _move(pool: Pool) -> None:
+def _move(pool: Pool) -> bool:
     pool._resize(pool.arrays["totals"].size)
+    return True
 
 
 def _refuse(*args: Any) -> Any:
@@ -184,12 +187,11 @@ def test_memory_waits_after_a_merge_but_not_after_a_batch_that_split_pages(bench
     assert packed.lacks_memory(state)
 
 
-def test_a_short_way_goes_on_after_memory_was_provided(monkeypatch: pytest.MonkeyPatch) -> None:
-    from test_packed_quick import N, Quick
-
+@pytest.mark.parametrize("device", ["cuda-emulated", pytest.param("cuda:0", marks=pytest.mark.gpu)])
+def test_a_short_way_goes_on_after_memory_was_provided(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
     monkeypatch.setattr(Pool, "provide", _move)
     monkeypatch.setattr(Pool, "is_short", True)
-    quick, rng = Quick("cuda-emulated", monkeypatch), np.random.default_rng(8)
+    quick, rng = Quick(device, monkeypatch), np.random.default_rng(8)
     quick.store.insert(*rng.integers(0, N, (2, 60_000)))
     quick.open_way()
     known, pool = quick.edges(), quick.shard.state.pool
@@ -204,6 +206,64 @@ def test_a_short_way_goes_on_after_memory_was_provided(monkeypatch: pytest.Monke
     quick.store.check()
 
 
+def test_memory_is_provided_where_the_device_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever calls: in the stream of the device, since batches that follow do not wait for any other."""
+    inside: list[bool] = []
+    entered = []
+
+    @contextmanager
+    def current(_: EmulatedDevice) -> Iterator[None]:
+        entered.append(None)
+        yield
+        entered.pop()
+
+    monkeypatch.setattr(EmulatedDevice, "current", current)
+    monkeypatch.setattr(Pool, "provide", lambda pool: inside.append(bool(entered)) or True)
+    monkeypatch.setattr(Pool, "is_short", True)
+    quick = Quick("cuda-emulated", monkeypatch)
+    quick.store.insert(*np.random.default_rng(8).integers(0, N, (2, 60_000)))
+    quick.open_way()
+    assert inside and all(inside)
+
+
+def test_want_of_memory_between_batches_breaks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some of it has moved already when there is no more: the next batch describes the shard anew."""
+    quick, rng = Quick("cuda-emulated", monkeypatch), np.random.default_rng(8)
+    quick.store.insert(*rng.integers(0, N, (2, 60_000)))
+    quick.open_way()
+    known = quick.edges()
+    quick.open_way()
+    for _ in range(3):
+        src, dst = rng.integers(0, N, (2, 200)).astype(np.int32)
+        known |= {(u, v) for u, v in zip(src.tolist(), dst.tolist(), strict=True) if u != v}
+        with monkeypatch.context() as patch:
+            patch.setattr(Pool, "is_short", True)
+            patch.setattr(Pool, "provide", lambda pool, patch=patch: _move_and_refuse(pool, patch))
+            quick.shard.state.is_short = True
+            version = quick.store.apply(quick.batch(src, dst)).version
+        assert quick.store.version == version and quick.store.num_edges == len(known)
+    assert quick.edges() == known
+    quick.store.check()
+
+
+def _move_and_refuse(pool: Pool, patch: pytest.MonkeyPatch) -> bool:
+    _move(pool)
+    patch.setattr(EmulatedDevice, "asarray", _refuse)
+    return False
+
+
+def test_a_device_that_is_full_is_not_asked_again_by_every_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    quick = Quick("cuda-emulated", monkeypatch)
+    quick.store.insert(*np.random.default_rng(8).integers(0, N, (2, 60_000)))
+    quick.open_way()
+    monkeypatch.setattr(Pool, "is_short", True)
+    monkeypatch.setattr(Pool, "provide", lambda pool: bool(asked.append(pool)))
+    quick.shard.state.is_short = True
+    quick.open_way()
+    assert len(asked) == 1
+
+
 def test_another_directory_lies_ready_for_the_first_split(bench: Bench) -> None:
     pair = Pair(bench, 50)
     pair.apply(keys_of(np.repeat(np.arange(50), 400), np.tile(np.arange(400), 50)), path="merge")
@@ -212,4 +272,14 @@ def test_another_directory_lies_ready_for_the_first_split(bench: Bench) -> None:
     while state.is_short:
         bench.do(lambda: packed.provide(bench.device, state))
     assert state.has_spare(2 * state.pages.size)
+    there = state.spare.room_for_pages
     pair.apply(keys_of(np.full(PAGE_SLOTS, 7), np.arange(1000, 1000 + PAGE_SLOTS)))
+    assert state.directory.room_for_pages is there
+
+
+def test_pages_lie_in_memory_as_kernels_see_them(bench: Bench) -> None:
+    found = np.zeros(6, np.int64)
+    bench.launch("packed_layout", "packed_layout_words", 1, 1, found)
+    weighted = packed_pool._PAGE_WORDS + PAGE_SLOTS
+    places = [packed_pool._SEPARATORS, packed_pool._COUNTS, packed_pool._COUNTS + packed_pool._COUNT_WORDS]
+    assert found.tolist() == [packed_pool._PAGE_WORDS, weighted, *places, packed_pages._MOST_PARTS]

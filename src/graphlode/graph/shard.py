@@ -181,7 +181,7 @@ class Shard:
         return found
 
     def wait(self) -> float:
-        """Until all is written; how many seconds that takes. Then there is time to get ready for batches to come."""
+        """Until all is written; how many seconds that takes."""
         if not self.is_writing:
             return 0.0
         begun = perf_counter()
@@ -193,10 +193,13 @@ class Shard:
             # All of it: what the host does while the device writes is in no other sum.
             self._observed = (*self._observed[:3], now - self._begun)
             self._is_observed = False
-        if self._lacks_memory is not None and self._lacks_memory(self.state):
+        return now - begun
+
+    def get_ready(self) -> None:
+        """For batches to come, while no batch is under way: they should not have to ask for memory."""
+        if self._nearby is not None and self._lacks_memory is not None and self._lacks_memory(self.state):
             with uninterrupted():
                 self.kernels.provide(self._nearby, self.state)
-        return now - begun
 
     def apply_here(self, part: Part, begun: Any) -> Change | None:
         """As `apply`, on the calling thread in the place of the worker, if that has nothing to do; None otherwise."""

@@ -173,17 +173,18 @@ class Shards:
         return paths
 
     def wait(self) -> None:
-        """Until the last batch is written, what it does being known before."""
+        """Until the last batch is written, what it does being known before. Then there is time to get ready for others."""
         if self._only is None:
             return
         watched, self._watched = self._watched, None
         try:
             seconds = self._only.wait()
+            if watched is not None:
+                self._note(*watched, seconds)
+            self._only.get_ready()
         except Exception:  # of the device; who interrupts a wait does not break it
             self.broken = True
             raise
-        if watched is not None:
-            self._note(*watched, seconds)
 
     def settle(self) -> bool:
         """Move slots if the batches seen so far say that it is worth while; whether any moved."""

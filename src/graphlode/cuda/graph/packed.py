@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from graphlode.control import Control
-from graphlode.cuda.graph import packed_merge, packed_pages
+from graphlode.cuda.graph import packed_leaves, packed_merge, packed_pages
 from graphlode.cuda.graph.packed_batch import INFO, SELF_LOOPS, Buffers, named_info, read_info
 from graphlode.cuda.graph.packed_check import check
 from graphlode.cuda.graph.packed_fullness import is_sparse, lacks_memory, overflows, provide, thins
@@ -268,7 +268,7 @@ def _take(
     if count > MOST_UPDATES:
         raise InputError(f"a batch has up to {MOST_UPDATES} updates, got {count}")
     if state.launches is None:
-        for source in (packed_merge.SOURCE, packed_pages.SOURCE):
+        for source in (packed_merge.SOURCE, packed_pages.SOURCE, packed_leaves.SOURCE):
             state.load(source)  # now, so that no later batch waits for a compiler
         packed_pages.get_ready(device, state)
     state.begin_plan()

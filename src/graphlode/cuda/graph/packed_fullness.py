@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 
 from graphlode.cuda.graph.packed_state import State
-from graphlode.cuda.interface import KernelDevice
+from graphlode.cuda.interface import KernelDevice, on_stream
 from graphlode.packed import Pairs
 from graphlode.types import AnyArray
 
 
 def lacks_memory(state: State) -> bool:
     """Whether `provide` should be called before the next batch, when the device has written this one."""
-    return state.is_short and state.lacks_memory
+    return state.is_short and state.may_provide
 
 
+@on_stream
 def provide(device: KernelDevice, state: State) -> None:
-    """Memory that batches to come will need, as far as there is some, so that none of them has to ask for it.
+    """A part of the memory that batches to come will need, if there is some, so that none of them has to ask for it.
 
-    Runs on any thread while no batch does. Takes as long as a small batch.
+    Runs on any thread while no batch does. Takes about as long as a small batch: what is asked for is not used yet.
     """
     state.provide()
 

@@ -11,8 +11,8 @@ extern "C" __global__ void packed_leaf_counts(const packed_store* store_at, int 
   const packed_store store = *store_at;
   const long long leaves = static_cast<long long>(store.num_pages) * page_leaves;
   for (long long i = grid_thread_id(); i < leaves; i += grid_threads()) {
-    const stored_page page(store, store.pages[i / page_leaves]);
-    counts[i] = (next ? page.next_counts() : page.counts())[i % page_leaves];
+    const stored_leaf leaf = leaf_in_order(store, static_cast<word>(i));
+    counts[i] = (next ? leaf.page.next_counts() : leaf.page.counts())[leaf.within];
   }
 }
 
@@ -21,7 +21,8 @@ extern "C" __global__ void packed_leaf_separators(const packed_store* store_at, 
   const packed_store store = *store_at;
   const long long leaves = static_cast<long long>(store.num_pages) * page_leaves;
   for (long long i = grid_thread_id(); i < leaves; i += grid_threads()) {
-    separators[i] = stored_page(store, store.pages[i / page_leaves]).separators()[i % page_leaves];
+    const stored_leaf leaf = leaf_in_order(store, static_cast<word>(i));
+    separators[i] = leaf.page.separators()[leaf.within];
   }
 }
 

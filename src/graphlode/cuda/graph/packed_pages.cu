@@ -128,9 +128,6 @@ __device__ __forceinline__ void count_fresh(const packed_store& store, const fre
 
 constexpr unsigned short crowded_leaf = 0x8000;  // beside the start of a leaf in its page
 
-constexpr unsigned spread_warps = 8, leaves_at_a_time = 4;
-constexpr unsigned most_parts = page_leaves / spread_warps / leaves_at_a_time;  // of a page
-
 // The slots of the next leaves of a warp, whether they are taken or not: on their way before they are needed.
 struct coming_leaves {
   word keys[leaves_at_a_time];
@@ -286,10 +283,8 @@ extern "C" __global__ void packed_slots(const packed_store* store_at, long long 
   const packed_store store = *store_at;
   for (long long i = grid_thread_id(); i < leaves * leaf_slots; i += grid_threads()) {
     const word position = static_cast<word>(first) + static_cast<word>(i) / leaf_slots;
-    const unsigned leaf =
-        store.pages[position / page_leaves] * page_leaves + static_cast<unsigned>(position % page_leaves);
     const unsigned slot = static_cast<unsigned>(i) % leaf_slots;
-    const stored_leaf stored(store, leaf);
+    const stored_leaf stored = leaf_in_order(store, position);
     word* const from = stored.keys() + slot;
     const bool there = slot < stored.count();
     keys[i] = there ? *from : no_key;
@@ -304,10 +299,8 @@ extern "C" __global__ void packed_gather(const packed_store* store_at, const lon
   const long long slots = static_cast<long long>(store.num_pages) * page_slots;
   for (long long i = grid_thread_id(); i < slots; i += grid_threads()) {
     const word position = static_cast<word>(i) / leaf_slots;
-    const unsigned leaf =
-        store.pages[position / page_leaves] * page_leaves + static_cast<unsigned>(position % page_leaves);
     const unsigned slot = static_cast<unsigned>(i) % leaf_slots;
-    const stored_leaf stored(store, leaf);
+    const stored_leaf stored = leaf_in_order(store, position);
     if (slot >= stored.count()) continue;
     word* const from = stored.keys() + slot;
     neighbors[begins[position] + slot] = static_cast<int>(*from);

@@ -65,7 +65,8 @@ def _part(segments: int, shift: int) -> int:
 @lru_cache
 def _pieces(first: int, all_segments: int) -> tuple[int, ...]:
     """So many segments, of which the first ones will surely be needed, in pieces: two or three alike, which memory that was
-    given back fits, and a smaller one. Of the others each piece is smaller than what may be spare."""
+    given back fits, and a smaller one. The others come in a few pieces, each no larger than what may be spare unless that
+    would make many."""
     alike = _part(first, 1)
     rest = all_segments - first
     piece = max(1, -(-rest // _PIECES), int(_SPARE * first))
@@ -256,14 +257,14 @@ class Pool:
     def _has_little_room(self) -> bool:
         return self._room < _LITTLE_ROOM * self._counted.num_pages
 
-    def provide(self) -> None:
-        """Memory that batches to come will need, if it is there: for whom the device has nothing else to do.
+    def provide(self) -> bool:
+        """Memory that batches to come will need, when the device has nothing else to do; whether there is some.
 
         A few pages, or as much as the next merge takes if that writes a little more than the one before; the latter is
         left with the device's own pool.
         """
         counted = self._counted
-        with suppress(MemoryError):  # they may need less
+        try:
             if counted.num_free < int(_LOW * counted.num_used):
                 self._grow((_part(counted.num_used // SEGMENT_PAGES, 5),))
             elif self._has_little_room:
@@ -272,6 +273,9 @@ class Pool:
                 segments, self._merged = int(_GROWTH * self._merged) + 1, 0
                 pieces = _pieces(segments, segments)
                 self._allocate((*pieces, pieces[0]))  # the batch itself takes some of it
+        except MemoryError:
+            return False
+        return True
 
     def _grow(self, pieces: Sequence[int]) -> None:
         """Pieces of memory of so many segments each, whose pages are taken next. All that may fail comes first."""

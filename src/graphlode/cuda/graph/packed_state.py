@@ -281,21 +281,25 @@ class State:
             self.replace_pages(directory, replaced)
 
     @property
-    def lacks_memory(self) -> bool:
-        """Whether `provide` should come before the next batch, if the pool is short: not after a merge, which has taken long
-        itself, and as long as nobody has a version."""
+    def may_provide(self) -> bool:
+        """Whether this is the time to `provide`: not after a merge, which has taken long itself, and only while nobody has a
+        version."""
         return self.epoch != self._merged_at + 1 and self.pool.is_alone and not self._planning
 
     def provide(self) -> None:
-        """Memory that batches to come will need, while the device has nothing to do."""
-        if self.pool.is_short:
-            self.pool.provide()
-        else:  # one after the other: each takes its time
-            with suppress(MemoryError):  # it may not be needed
-                self.spare = self._other_directory(self.pages.size)
-        self._look_at_memory()
-        if self.quick is not None:
-            self.quick.look_again(self)
+        """Memory that batches to come will need, while the device has nothing to do: one thing at a time. If there is none,
+        it is not asked again before other pages are in use."""
+        self.is_short, quick, self.quick = False, self.quick, None
+        with suppress(MemoryError):  # they may need less, and will say so if they do not
+            if self.pool.is_short:
+                is_provided = self.pool.provide()
+            else:
+                self.spare, is_provided = self._other_directory(self.pages.size), True
+            if is_provided:
+                self._look_at_memory()
+            if quick is not None:
+                quick.look_again(self)
+                self.quick = quick
 
     def _take_over(self, directory: Directory) -> None:
         self.quick = None

@@ -23,6 +23,11 @@ struct fresh_page {
   long long successor;  // the next page of the directory, or -1
 };
 
+// A block has a page, or a part of one where there are few: several blocks have a part each. Its warps take so many
+// leaves at a time.
+constexpr unsigned spread_warps = 8, leaves_at_a_time = 4;
+constexpr unsigned most_parts = page_leaves / spread_warps / leaves_at_a_time;
+
 // The first fresh pages that a block writes to, in shared memory: most often these are all.
 struct near_pages {
   static constexpr unsigned most = 8;

@@ -239,9 +239,14 @@ struct stored_leaf {
   unsigned within;
   __device__ __forceinline__ stored_leaf(const packed_store& store, unsigned leaf)
       : page(store, leaf / page_leaves), within(leaf % page_leaves) {}
+  __device__ __forceinline__ stored_leaf(stored_page its_page, unsigned leaf) : page(its_page), within(leaf) {}
   __device__ __forceinline__ word* keys() const { return page.keys + within * leaf_slots; }
   __device__ __forceinline__ unsigned short& count() const { return page.counts()[within]; }
 };
+// The leaf that comes at a place in the order of keys.
+__device__ __forceinline__ stored_leaf leaf_in_order(const packed_store& store, word place) {
+  return {stored_page(store, store.pages[place / page_leaves]), static_cast<unsigned>(place % page_leaves)};
+}
 // The weight of the entry whose key is here, in a weighted shard.
 __device__ __forceinline__ double* weight_of(word* key) {
   return reinterpret_cast<double*>(key + stored_page::weights_at);
