@@ -35,10 +35,11 @@ _PAGE_WORDS = _COUNTS + 3 * _COUNT_WORDS + _LEVEL_WORDS
 
 _PER_PAGE = {"totals": np.uint32, "marks": np.uint32, "jobs": np.uint32, "held": np.uint8}
 
-# A pool with this much more free than taken gives memory back.
-_SPARE = 1 / 16
-# One with less than this free is short of pages; it gets at most as much.
-_LOW = 1 / 32
+# Free pages, as parts of those that are taken: with less than the first a pool is short of them, with more than the second
+# it gives memory back. What is provided at a time comes to less than the difference.
+_LOW, _SPARE = 1 / 32, 1 / 16
+# What a batch that splits a few pages takes for a moment, whatever the size of the shard.
+_A_FEW = SEGMENT_PAGES // 2
 # Pages of which it is not known whether they are needed come in so many pieces of memory.
 _PIECES = 4
 # The table of segments has room for so many to begin with.
@@ -55,6 +56,17 @@ def address(array: Any) -> int:
     """Where an array of a device begins."""
     pointer: int = array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
     return pointer
+
+
+def _low(used: int) -> int:
+    """With fewer free pages than this, so many being taken, a pool is short of them. One of a single piece has what it
+    has."""
+    return max(_A_FEW, int(_LOW * used)) if used > SEGMENT_PAGES else 0
+
+
+def _high(used: int) -> int:
+    """With more free pages than this, a pool gives memory back."""
+    return SEGMENT_PAGES + (_A_FEW if used > SEGMENT_PAGES else 0) + int(_SPARE * used)
 
 
 def _part(segments: int, shift: int) -> int:
@@ -126,8 +138,7 @@ class Pool:
     @property
     def num_too_many(self) -> int:
         """Pages that nobody holds, beside those that are kept for batches to come."""
-        counted = self._counted
-        return max(0, counted.num_free - int(SEGMENT_PAGES + _SPARE * counted.num_used))
+        return max(0, self._counted.num_free - _high(self._counted.num_used))
 
     @property
     def backed(self) -> BoolArray:
@@ -203,19 +214,19 @@ class Pool:
         """Reckon ahead what `keep_only` will do with the first ones of these pages. Nothing may be taken, held or released
         in between."""
         books = self._counted.copy()
-        self._foreseen = books, books.keep_only(pages, int(SEGMENT_PAGES + _SPARE * pages.size)), pages
+        self._foreseen = books, books.keep_only(pages, _high(pages.size)), pages
 
     def keep_only(self, pages: AnyArray) -> None:
         """The only version has these pages from now on; as `release` of all others, and `trim`."""
         foreseen, self._foreseen = self._foreseen, None
         if foreseen is None:
-            unused = self._counted.keep_only(pages, int(SEGMENT_PAGES + _SPARE * pages.size))
+            unused = self._counted.keep_only(pages, _high(pages.size))
         else:
             self._counted, unused, those = foreseen
             counted = self._counted
             if pages.size < those.size:
                 counted.release(those[pages.size :])
-                if self._has_much(counted.num_free, counted.num_used):
+                if counted.num_free > _high(counted.num_used):
                     unused += counted.drop_unused()
         given_back = sum(self._memory.pop(piece)[1] for piece in unused)
         is_second_copy = 2 * given_back > pages.size * self.page_bytes
@@ -225,7 +236,7 @@ class Pool:
     def trim(self) -> None:
         """Give memory back in which no page is used, if there is much of it."""
         counted = self._counted
-        if self._has_much(counted.num_free, counted.num_used):
+        if counted.num_free > _high(counted.num_used):
             # The device keeps addresses that no page needs: nothing is uploaded, since a commit must not need memory.
             for piece in counted.drop_unused():
                 del self._memory[piece]
@@ -234,11 +245,7 @@ class Pool:
     def stays_as_it_is(self, taken: int, released: int) -> bool:
         """Whether no memory comes or goes if so many pages are taken and others are released, and `trim` follows."""
         counted, more = self._counted, released - taken
-        much = self._has_much(counted.num_free + more, counted.num_used - more)
-        return taken <= counted.num_free and not much
-
-    def _has_much(self, free: int, used: int) -> bool:
-        return free > SEGMENT_PAGES + _SPARE * used
+        return taken <= counted.num_free and counted.num_free + more <= _high(counted.num_used - more)
 
     def tidy(self) -> None:
         """As `trim`, of all that is too much, whether or not it may soon be needed again."""
@@ -251,7 +258,7 @@ class Pool:
     def is_short(self) -> bool:
         """Whether `provide` has something to do."""
         counted = self._counted
-        return bool(self._merged) or counted.num_free < int(_LOW * counted.num_used) or self._has_little_room
+        return bool(self._merged) or counted.num_free < _low(counted.num_used) or self._has_little_room
 
     @property
     def _has_little_room(self) -> bool:
@@ -265,7 +272,7 @@ class Pool:
         """
         counted = self._counted
         try:
-            if counted.num_free < int(_LOW * counted.num_used):
+            if counted.num_free < _low(counted.num_used):
                 self._grow((_part(counted.num_used // SEGMENT_PAGES, 5),))
             elif self._has_little_room:
                 self._widen(int(_LITTLE_ROOM * counted.num_pages) + 1)
