@@ -3,8 +3,8 @@
 Options: `batch`, its size; `kind` of edges (`random`, `one vertex`, `one leaf`, `descending`); `path` through the store;
 `delete`; `on_device`: whether the batch lies on the store's device already. Every sample has edges of its own: inserted
 edges leave, and deleted ones come back, before the next sample. With `grows` they stay instead: so many more edges come
-first, in small batches, that pages are nearly full. Cases in a row that differ in their batches alone share a store. Beside its size, how
-many batches took which path is told.
+first, in small batches, that pages are nearly full. Cases in a row that differ in their batches alone share a store.
+Beside its size, how many batches took which path is told.
 """
 
 from __future__ import annotations

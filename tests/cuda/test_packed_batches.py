@@ -168,6 +168,8 @@ def test_several_blocks_group_pages_as_one_does(bench: Bench, monkeypatch: pytes
     rng = np.random.default_rng(29)
     for row in (3, 298, 150):
         pair.apply(keys_of(np.full(2500, row), rng.integers(4000, 2**31, 2500)))
+    rows = np.repeat([30, 90, 120, 180, 240], 600)  # more fresh pages than a block has threads
+    assert pair.apply(keys_of(rows, rng.integers(4000, 2**31, rows.size))).path == "in place"
     grown = pair.statistics["pages"]
     gone = keys_of(
         np.repeat(np.arange(255, 285), per_row), np.tile(np.arange(per_row), 30)

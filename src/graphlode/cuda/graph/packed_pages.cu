@@ -40,21 +40,22 @@ __device__ __forceinline__ word sum_before(volatile block_chain::link* links, un
 // The numbers of fresh pages, which lie in memory of the host: a block has them on their way while it looks at groups,
 // rather than wait for the bus with every page that it writes.
 struct numbers_on_their_way {
-  static constexpr unsigned most = 2048, threads = 1024, of_a_thread = most / threads;
+  static constexpr unsigned of_a_thread = 2, most = of_a_thread * 1024;  // in a block of the most threads there can be
   unsigned own[of_a_thread];
 
+  static __device__ __forceinline__ bool are_few(unsigned count) { return count <= of_a_thread * blockDim.x; }
   __device__ __forceinline__ numbers_on_their_way(const unsigned* numbers, unsigned count) {
 #pragma unroll
     for (unsigned i = 0; i < of_a_thread; ++i) {
-      const unsigned at = threadIdx.x + i * threads;
-      own[i] = count <= most && at < count ? numbers[at] : 0;
+      const unsigned at = threadIdx.x + i * blockDim.x;
+      own[i] = are_few(count) && at < count ? numbers[at] : 0;
     }
   }
   // Where they can be read when all threads have met: in `near`, if there is room for them.
   __device__ __forceinline__ const unsigned* arrived(const unsigned* numbers, unsigned count, unsigned* near) const {
 #pragma unroll
-    for (unsigned i = 0; i < of_a_thread; ++i) near[threadIdx.x + i * threads] = own[i];
-    return count <= most ? near : numbers;
+    for (unsigned i = 0; i < of_a_thread; ++i) near[threadIdx.x + i * blockDim.x] = own[i];
+    return are_few(count) ? near : numbers;
   }
 };
 

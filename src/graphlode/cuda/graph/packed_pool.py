@@ -278,8 +278,8 @@ class Pool:
                 self._widen(int(_LITTLE_ROOM * counted.num_pages) + 1)
             elif self._merged:
                 segments, self._merged = int(_GROWTH * self._merged) + 1, 0
-                pieces = _pieces(segments, segments)
-                self._allocate((*pieces, pieces[0]))  # the batch itself takes some of it
+                # And a little more, since the batch itself takes some of it.
+                self._allocate((*_pieces(segments, segments), _part(segments, 4)))
         except MemoryError:
             return False
         return True
