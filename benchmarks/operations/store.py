@@ -80,8 +80,7 @@ def contest(case: Case, setting: Setting) -> Contest:
     grows, size = options["grows"], options["batch"]
     loaded = _load(case, options["path"], setting, grown=f"{grows}, {size}" if grows else "")
     given = loaded.grow(grows, size) if grows else loaded.new_edges(options["kind"], size)
-    place = resolve(setting.devices)[0].put if options["on_device"] else dict
-    ends = [place(each) for each in given]
+    ends = _on_device(given, setting) if options["on_device"] else given
     made = [(gl.Batch(**each), None if grows else gl.Batch(**each, delete=True)) for each in ends]
     batches = iter(made) if grows else cycle(made)
     state: dict[str, Any] = {}
@@ -106,6 +105,13 @@ def contest(case: Case, setting: Setting) -> Contest:
 
     ours = setting.ours(methods={f"apply({options['path']})": run}, setup=setup, answer=answer)
     return Contest([ours], int(given[0]["src"].size), "the batch", sizes)
+
+
+def _on_device(given: list[dict[str, AnyArray]], setting: Setting) -> list[dict[str, Any]]:
+    device = resolve(setting.devices)[0]
+    ends = [device.put(each) for each in given]
+    device.synchronize()  # it writes them in a stream of its own, not in the one that a batch hears of
+    return ends
 
 
 def _load(case: Case, path: str, setting: Setting, *, grown: str) -> Loaded:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -52,6 +53,7 @@ class OnOneOfTwo(np.ndarray):
     """An array of a device that is not there, but has a number and streams."""
 
     data: Any = SimpleNamespace(device_id=1)
+    __cuda_array_interface__ = {"data": (4096, False)}
 
 
 def test_pairs_that_may_still_be_written_are_waited_for_before_they_are_read() -> None:
@@ -61,11 +63,20 @@ def test_pairs_that_may_still_be_written_are_waited_for_before_they_are_read() -
         steps.append("copied")
         return array
 
-    cuda = SimpleNamespace(runtime=SimpleNamespace(streamSynchronize=steps.append))
+    runtime = SimpleNamespace(
+        streamSynchronize=steps.append, pointerGetAttributes=lambda address: SimpleNamespace(device=address // 4096)
+    )
+
+    @contextmanager
+    def of_number(number: int) -> Iterator[None]:
+        steps.append(f"on {number}")
+        yield
+
+    cuda = SimpleNamespace(runtime=runtime, Device=of_number)
     xp = SimpleNamespace(ndarray=OnOneOfTwo, cuda=cuda)
     device: Any = SimpleNamespace(xp=xp, asarray=asarray, current=nullcontext)
     rows = np.arange(4, dtype=np.int32).view(OnOneOfTwo)
-    for number, wanted, stream in ((1, [], 5), (0, [5, "copied", "copied"], None)):
+    for number, wanted, stream in ((1, [], 5), (0, ["on 1", 5, "on 1", 5, "copied", "copied"], None)):
         staging: Any = SimpleNamespace(device_number=number, on_device={"deletes": 0, "weights": 0})
         steps.clear()
         given = take(device, staging, Pairs(rows, rows, 4, 100, resident=True, stream=5), None, None)

@@ -179,14 +179,39 @@ def test_a_shard_that_others_read_is_not_provided_for(bench: Bench) -> None:
     del version
 
 
-def test_memory_waits_after_a_merge_but_not_after_a_batch_that_split_pages(bench: Bench) -> None:
+def test_memory_waits_until_a_batch_takes_little_time_itself(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a merge always, after a batch that split pages if there is enough for another one."""
     pair = Pair(bench, 50)
     pair.apply(keys_of(np.repeat(np.arange(50), 400), np.tile(np.arange(400), 50)), path="merge")
     state = pair.state
     assert state.is_short and not packed.lacks_memory(state)
+    while state.is_short:
+        bench.do(lambda: packed.provide(bench.device, state))
     pair.apply(keys_of(np.full(PAGE_SLOTS, 7), np.arange(1000, 1000 + PAGE_SLOTS)))
+    state.is_short, state.spare = True, None
+    assert packed.lacks_memory(state)  # the next one would have to ask for a directory
+    state.spare = state._other_directory(state.pages.size)
+    assert not packed.lacks_memory(state)
+    monkeypatch.setattr(Pool, "is_very_short", True)
+    assert packed.lacks_memory(state)
+    monkeypatch.setattr(Pool, "is_very_short", False)
+    pair.apply(keys_of(np.array([3]), np.array([9000])))
     state.is_short = True
     assert packed.lacks_memory(state)
+
+
+def test_a_pool_is_short_before_it_is_very_short() -> None:
+    pool = Pool(Asked(), weighted=False)
+    pool.take(2000)
+    pool.take(pool.num_free - 1)
+    while pool.is_short:
+        pool.provide()
+    seen = []
+    while pool.num_free:
+        pool.take(1)
+        seen.append((pool.is_short, pool.is_very_short))
+    assert sorted(seen) == seen and {(False, False), (True, False), (True, True)} == set(seen)
+    assert seen.count((True, False)) > 20  # batches, of which some split no pages
 
 
 def test_batches_that_split_pages_of_a_store_ask_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,10 +240,10 @@ def test_batches_that_split_pages_of_a_store_ask_for_nothing(monkeypatch: pytest
     pages, pieces = quick.shard.state.pages.size, len(asked)
     assert pages > SEGMENT_PAGES
     inside.clear()
-    for turn in range(60):
-        src = np.full(800, turn * 50, np.int32)
+    for turn in range(120):
+        src = np.full(800, turn * 25, np.int32)
         quick.apply(src, rng.permutation(N)[:800].astype(np.int32))
-    assert inside == [0] * 60  # all of them were done on the short way
+    assert inside == [0] * 120  # all of them were done on the short way
     assert quick.shard.state.pages.size > pages and len(asked) > pieces
     quick.store.check()
 

@@ -54,7 +54,9 @@ class Quick:
     def batch(self, src: AnyArray, dst: AnyArray, delete: Any = None) -> gl.Batch:
         if self._device.xp is np:
             return gl.Batch._on_device(src, dst, delete=delete)
-        return gl.Batch(**self._device.put({"src": src, "dst": dst}), delete=delete)
+        there = self._device.put({"src": src, "dst": dst})
+        self._device.synchronize()  # it writes them in a stream of its own, not in the one that the batch hears of
+        return gl.Batch(**there, delete=delete)
 
     def apply(self, src: AnyArray, dst: AnyArray, delete: Any = None) -> gl.BatchResult:
         return self.store.apply(self.batch(src, dst, delete))

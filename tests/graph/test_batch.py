@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import sys
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -177,3 +180,47 @@ def test_a_batch_on_a_device_is_copied_to_the_host_where_it_must_be() -> None:
     again = pickle.loads(pickle.dumps(batch))
     assert again.src.tolist() == [1, 3, 2] or (again.src.tolist() == [1, 3] and again.self_loops == 1)
     assert there.on_host() is there
+
+
+def test_a_batch_waits_for_the_stream_that_may_still_write_it_before_it_is_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not for the one that is current when it is applied."""
+    waited: list[int] = []
+    runtime = SimpleNamespace(
+        streamSynchronize=waited.append, pointerGetAttributes=lambda address: SimpleNamespace(device=0)
+    )
+    cuda = SimpleNamespace(runtime=runtime, Device=lambda number: nullcontext())
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))  # type: ignore[arg-type]
+
+    class Copied(OnDevice):
+        def __init__(self, array: Any) -> None:
+            super().__init__(array, stream=7, data=(4096, False))
+            self._array = array
+
+        def __array__(self, *_: Any, **__: Any) -> Any:
+            assert waited
+            return self._array
+
+    src, dst = np.array([1, 2, 3]), np.array([2, 3, 4])
+    store = gl.DynamicGraph(directed=True, num_vertices=5, devices="cpu")
+    assert store.apply(gl.Batch(Copied(src), Copied(dst))).inserted == 3
+    assert waited == [7, 7] and store.has_edge(3, 4)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("devices", ["cpu", ["cpu", "cuda:0"], "cuda:0"])
+def test_ids_that_are_still_being_written_are_read_afterwards(devices: Any) -> None:
+    cupy, size = pytest.importorskip("cupy"), 5000
+    stream, much = cupy.cuda.Stream(non_blocking=True), cupy.zeros(1 << 27)
+    store = gl.DynamicGraph(directed=True, num_vertices=size, devices=devices)
+    cupy.cuda.Device().synchronize()
+    with stream:
+        ids = cupy.zeros(size, np.int32)
+        for _ in range(40):  # some ten milliseconds
+            much += 1
+        ids += cupy.arange(size, dtype=np.int32)
+        batch = gl.Batch(ids[:-1], ids[1:])
+    result = store.apply(batch)
+    assert (result.inserted, result.self_loops) == (size - 1, 0)
+    assert store.neighbors(size - 2).tolist() == [size - 1]

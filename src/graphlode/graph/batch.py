@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from graphlode.errors import InputError
-from graphlode.execute.resident import ids_on_device
+from graphlode.execute.resident import ids_on_device, wait_until_written
 from graphlode.graph.arrays import as_ids, as_values, columns_of_pairs
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 
@@ -131,6 +131,8 @@ class Batch:
         if not self.resident:
             return self
         src, dst, weights, gone, *_ = self.given
+        for ids in (src, dst):
+            wait_until_written(ids, self.stream)
         return Batch(as_ids(src, "src"), as_ids(dst, "dst"), weights, gone)
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -82,6 +82,16 @@ class Prepared:
     entries: int  # of the shard, before
 
 
+class _Ahead(NamedTuple):
+    """The path of a batch of this kind that is to come; and the one that it takes instead if writing in place is out of the
+    question, or would leave too many gaps."""
+
+    kind: Kind
+    path: Path
+    if_overflowing: Path
+    if_thin: Path
+
+
 class Shard:
     def __init__(self, name: str, device: Device, *, num_rows: int, weighted: bool, strategy: Strategy) -> None:
         self.name = name
@@ -104,7 +114,7 @@ class Shard:
         self._lacks_memory: Any = getattr(self.kernels, "lacks_memory", None)
         self._nearby: Any = device.nearby()
         self._chosen: Path | None = None  # by an attempt, for the batch that follows
-        self._ahead: tuple[Kind, Path] | None = None  # of a batch to come
+        self._ahead: _Ahead | None = None  # of a batch to come
         self._observed: tuple[Path, int, int, float] | None = None  # what the model has not heard of yet
         self.is_writing = False  # what was done on a calling thread
         self._is_observed = False  # what is being written
@@ -231,20 +241,23 @@ class Shard:
         overflows, updates = getattr(self.kernels, "overflows", None), part.keys.size
         in_place = overflows is None or not overflows(self.state, part.keys, part.deletes)
         ahead, self._ahead = self._ahead, None
-        if ahead is not None:
-            kind, path = ahead
-            if kind.has(updates, entries) and (in_place or path != "in place"):
-                return self._or_merge(path, part, entries)
+        if ahead is not None and ahead.kind.has(updates, entries):
+            if not in_place:
+                return ahead.if_overflowing
+            return ahead.if_thin if ahead.path == "in place" and self._thins(part) else ahead.path
         self._tell_model()
-        return self._or_merge(self._model.choose(updates, entries, in_place=in_place), part, entries)
+        path = self._model.choose(updates, entries, in_place=in_place)
+        return self._path_if_thin(updates, entries) if path == "in place" and self._thins(part) else path
 
-    def _or_merge(self, path: Path, part: Part, entries: int) -> Path:
+    def _thins(self, part: Part) -> bool:
+        """Whether a batch in place would leave too many gaps."""
+        thins = getattr(self.kernels, "thins", None)
+        return thins is not None and bool(thins(self.state, part.keys, part.deletes))
+
+    def _path_if_thin(self, updates: int, entries: int) -> Path:
         """A merge in the place of what would leave too many gaps, if that takes little longer."""
-        thins, updates = getattr(self.kernels, "thins", None), part.keys.size
-        if path != "in place" or thins is None or not thins(self.state, part.keys, part.deletes):
-            return path
         merge, here = (self._model.predict(way, updates, entries) for way in ("merge", "in place"))
-        return "merge" if merge is not None and here is not None and merge <= _LITTLE_LONGER * here else path
+        return "merge" if merge is not None and here is not None and merge <= _LITTLE_LONGER * here else "in place"
 
     def _look_ahead(self, updates: int, entries: int) -> None:
         """While the device is busy with a batch: what is to be learned of the one before, and which path the next one takes
@@ -255,8 +268,13 @@ class Shard:
 
     def _choose_ahead(self, updates: int, entries: int) -> None:
         unclear = entries > 0 and not certainly_in_place(updates, entries)
-        if unclear and self._strategy == "auto" and self._model.calibrated:
-            self._ahead = Kind(updates, entries), self._model.choose(updates, entries)
+        if not unclear or self._strategy != "auto" or not self._model.calibrated:
+            return
+        path = if_overflowing = if_thin = self._model.choose(updates, entries)
+        if path == "in place":
+            if_overflowing = self._model.choose(updates, entries, in_place=False)
+            if_thin = self._path_if_thin(updates, entries)
+        self._ahead = _Ahead(Kind(updates, entries), path, if_overflowing, if_thin)
 
     def _tell_model(self) -> None:
         observed, self._observed = self._observed, None

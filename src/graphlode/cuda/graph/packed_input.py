@@ -15,8 +15,8 @@ import numpy as np
 from graphlode.cuda.graph.packed_pool import address
 from graphlode.cuda.graph.packed_sort import COUNTED_WORDS
 from graphlode.cuda.interface import KernelDevice
-from graphlode.cuda.sequence import wait_for_stream
 from graphlode.errors import DeviceMemoryError
+from graphlode.execute.resident import wait_until_written
 from graphlode.packed import Pairs
 from graphlode.types import AnyArray, FloatArray
 
@@ -145,8 +145,9 @@ def _pairs_on_device(device: KernelDevice, staging: Staging, pairs: Pairs, delet
     elif not (type(tails) is kind and type(heads) is kind) or (
         number is not None and not (tails.data.device_id == number and heads.data.device_id == number)
     ):
+        for ids in (tails, heads):
+            wait_until_written(ids, stream, device.xp)
         with device.current():
-            wait_for_stream(device, stream)
             tails, heads, stream = device.asarray(tails), device.asarray(heads), None
     how = PAIRS | (LONG if tails.dtype.itemsize == 8 else 0) | (BOTH if pairs.both else 0)
     gone, values = staging.on_device["deletes"], staging.on_device["weights"]

@@ -64,6 +64,11 @@ def _low(used: int) -> int:
     return max(_A_FEW, int(_LOW * used)) if used > SEGMENT_PAGES else 0
 
 
+def _lowest(used: int) -> int:
+    """With fewer than this, the next batch might find too few."""
+    return _low(used) // 2
+
+
 def _high(used: int) -> int:
     """With more free pages than this, a pool gives memory back."""
     return SEGMENT_PAGES + (_A_FEW if used > SEGMENT_PAGES else 0) + int(_SPARE * used)
@@ -259,6 +264,12 @@ class Pool:
         """Whether `provide` has something to do."""
         counted = self._counted
         return bool(self._merged) or counted.num_free < _low(counted.num_used) or self._has_little_room
+
+    @property
+    def is_very_short(self) -> bool:
+        """Whether there are so few free pages that the next batch might find too few."""
+        counted = self._counted
+        return counted.num_free < _lowest(counted.num_used)
 
     @property
     def _has_little_room(self) -> bool:

@@ -102,7 +102,7 @@ class State:
         self.quick: Any = None  # see packed_quick.py
         self.spare: Directory | None = None  # that nobody has any more
         self.is_short = False  # of memory that batches to come will need
-        self._merged_at = 0  # the epoch of the last batch that replaced all pages
+        self._merged_at = self._replaced_at = 0  # the epochs of the last batches that replaced all pages, and some
         self._modules: dict[str, KernelModule] = {}
         self._rows_are_shared = False
         self._planning = False  # counts of a plan are in the pool
@@ -259,6 +259,7 @@ class State:
         return has_room and self.pool.is_alone and not self.pool.weighted
 
     def replace_pages(self, directory: Directory, replaced: AnyArray) -> None:
+        self._replaced_at = self.epoch
         self._take_over(directory)
         self.pool.release(replaced)
         self.pool.trim()
@@ -282,9 +283,18 @@ class State:
 
     @property
     def may_provide(self) -> bool:
-        """Whether this is the time to `provide`: not after a merge, which has taken long itself, and only while nobody has a
-        version."""
-        return self.epoch != self._merged_at + 1 and self.pool.is_alone and not self._planning
+        """Whether this is the time to `provide`: after a batch that did not take long itself. So not after a merge, and not
+        after one that split pages unless the next one might have to ask; and only while nobody has a version."""
+        if self._planning or not self.pool.is_alone:
+            return False
+        last = self.epoch - 1
+        return last != self._merged_at and (last != self._replaced_at or self._cannot_wait)
+
+    @property
+    def _cannot_wait(self) -> bool:
+        """Whether a batch that splits a few pages might find no memory for them."""
+        pages = self.pages.size
+        return self.pool.is_very_short or not self.has_spare(pages + pages // 16)
 
     def provide(self) -> None:
         """Memory that batches to come will need, while the device has nothing to do: one thing at a time. If there is none,
