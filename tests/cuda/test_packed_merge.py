@@ -318,3 +318,35 @@ def test_a_merge_after_a_plan_in_place_hears_itself(monkeypatch: pytest.MonkeyPa
     assert change.path == "merge" and change.inserted == 3000
     assert at_merge == [False] and len(heard) == 2
     packed.check(device, state)
+
+
+@pytest.mark.parametrize("has_memory", [True, False])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("size", [2048, 2049, 9000])
+def test_a_batch_that_was_planned_in_place_is_not_sorted_again_for_a_merge(
+    size: int, weighted: bool, has_memory: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless it is so small that it was never written down in order; and without memory the plan is still good."""
+    bench = Bench(EmulatedDevice())
+    rng, pair = np.random.default_rng(12), Pair(bench, 400, weighted=weighted)
+    pair.apply(random_keys(rng, 60_000, 400), None, rng.random(60_000) if weighted else None, path="merge")
+    launched: list[str] = []
+    run = PlainSequence.run
+
+    def noted(sequence: PlainSequence, values: tuple[Any, ...], after: int | None = None) -> None:
+        launched.extend(step.entry for step, _ in sequence._steps if values[step.grid])
+        run(sequence, values, after)
+
+    def no_memory(*_: Any, **__: Any) -> None:
+        raise DeviceMemoryError("no memory, for a test")
+
+    monkeypatch.setattr(PlainSequence, "run", noted)
+    monkeypatch.setattr(packed, "are_very_many", lambda *_: True)
+    if not has_memory:
+        monkeypatch.setattr(packed, "room_for_merge", no_memory)
+    keys = keys_of(np.full(size, 7), rng.permutation(2**20)[:size])  # of one row, so that pages overflow
+    keys[: size // 4] = random_keys(rng, size // 4, 400)
+    deletes = np.arange(size) % 5 == 0
+    pair.apply(keys, deletes, rng.random(size) if weighted else None, taken="merge" if has_memory else "in place")
+    assert launched.count("packed_merge") == has_memory
+    assert launched.count("packed_sort_tiles") == 1  # of a small one for the merge, which cannot sort it in its block

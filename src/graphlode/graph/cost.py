@@ -72,8 +72,10 @@ class Kind(NamedTuple):
     entries: int
 
     def has(self, updates: int, entries: int) -> bool:
-        pairs = (self.updates, updates), (self.entries, entries)
-        return all(a <= _ALIKE * b and b <= _ALIKE * a for a, b in pairs)
+        some, of = self
+        if some > _ALIKE * updates or updates > _ALIKE * some:
+            return False
+        return of <= _ALIKE * entries and entries <= _ALIKE * of
 
 
 class CostModel:
@@ -97,21 +99,22 @@ class CostModel:
         self._knows_all = False  # paths
         self.calibrated = False
 
-    def observe(self, path: str, updates: int, entries: int, seconds: float) -> None:
+    def observe(self, path: Path, updates: int, entries: int, seconds: float) -> None:
         """A batch of so many updates to so many entries took so long. Paths that are never chosen are not learned."""
-        for known, fit in self._fits.items():
-            if known == path:
-                with self._lock:
-                    self._note_size(known, entries)
-                    kind = Kind(updates, entries)
-                    self._seen[known] = kind, self._times_seen(known, updates, entries) + 1
-                    self._note_try(known, kind)
-                    if not self._note_row(known, kind):
-                        return
-                    fit.observe(_features(known, updates, entries), seconds)
-                    self._told[known] += self.calibrated
-                    if known != self._usual:
-                        self._compare(known, kind, seconds)
+        fit = self._fits.get(path)
+        if fit is None:
+            return
+        with self._lock:
+            self._note_size(path, entries)
+            kind = Kind(updates, entries)
+            self._seen[path] = kind, self._times_seen(path, updates, entries) + 1
+            self._note_try(path, kind)
+            if not self._note_row(path, kind):
+                return
+            fit.observe(_features(path, updates, entries), seconds)
+            self._told[path] += self.calibrated
+            if path != self._usual:
+                self._compare(path, kind, seconds)
 
     def predict(self, path: Path, updates: int, entries: int) -> float | None:
         """Seconds; None if nothing is known."""
@@ -184,9 +187,17 @@ class CostModel:
             in_row = 0
         self._last = path, kind, in_row + 1
         is_first = self.calibrated and in_row < _UNTOLD
-        alike = [(other, untold) for other, untold in self._untold if other.has(*kind)]
-        untold = 1 + max((untold for _, untold in alike), default=0) if is_first else 0
-        self._untold = [one for one in self._untold if one not in alike][-_KINDS_KNOWN:] + [(kind, untold)]
+        if not is_first and in_row > _UNTOLD:  # one of many, so that there is nothing to look for
+            self._untold[-1] = kind, 0
+            return True
+        untold, others = 0, []
+        for other in self._untold:
+            if other[0].has(*kind):
+                untold = max(untold, other[1])
+            else:
+                others.append(other)
+        untold = 1 + untold if is_first else 0
+        self._untold = [*others[-_KINDS_KNOWN:], (kind, untold)]
         return untold == 0 or untold > _TRIES
 
     def _note_try(self, path: Path, kind: Kind) -> None:

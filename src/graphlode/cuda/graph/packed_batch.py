@@ -66,7 +66,6 @@ def _layout(capacity: int, pages: int, weighted: bool, planned: bool) -> _Layout
         sizes |= dict.fromkeys(_ONLY_PLANNED, 0)
     if capacity > MOST_SMALL or not planned:
         sizes["space"] = 4 * space_words(capacity)
-        sizes["narrow"] = 0  # chosen when nobody needs what was sorted any more
     else:
         sizes["sorted"] = sizes["places"] = 0
     starts, end = {}, 4 * INFO_WORDS
@@ -74,8 +73,6 @@ def _layout(capacity: int, pages: int, weighted: bool, planned: bool) -> _Layout
         end = -(-end // 256) * 256
         starts[name] = end
         end += size
-    if capacity > MOST_SMALL:
-        starts["narrow"] = starts["sorted"]
     return _Layout(starts, np.array(list(starts.values()), np.uint64), -(-end // 8))
 
 

@@ -64,7 +64,13 @@ extern "C" __global__ void packed_merge_tasks(const packed_store* store_at, cons
   }
   if (thread < num_new_pages) new_pages[thread] = number_of_page;
   for (long long i = thread + grid_threads(); i < num_new_pages; i += grid_threads()) new_pages[i] = numbers[i];
-  if (thread == 0) *new_store_at = with_directory(store, new_pages, new_separators, new_positions, num_new_pages);
+  if (thread != 0) return;
+  *new_store_at = with_directory(store, new_pages, new_separators, new_positions, num_new_pages);
+  // What the merge counts itself: the batch may have been planned, to be written in place, before.
+  packed_info info{};
+  info.bad_row = batch.info->bad_row;
+  info.self_loops = batch.info->self_loops;
+  *batch.info = info;
 }
 
 // What an update does: nothing, or a new entry, with or without the old one gone.
