@@ -112,16 +112,34 @@ def test_the_next_merge_is_provided_for_and_nothing_of_it_is_kept() -> None:
     assert not device.sizes
     pool.keep_only(pool.take_apart(3100, 3100))
     assert pool.is_short
-    bytes_before = pool.nbytes
+    bytes_before, asked = pool.nbytes, []
     while pool.is_short:
         device.sizes.clear()
         pool.provide()
+        asked.append(list(device.sizes))
     provided = Counter(device.sizes)
+    pieces = asked[-len(device.sizes) :]  # one more at a time, since each takes the device long
+    assert [len(sizes) for sizes in pieces] == list(range(1, len(pieces) + 1)) and len(pieces) > 3
     assert sum(device.sizes) > 3300 * pool.page_bytes and pool.nbytes <= bytes_before + 3100 / 32 * pool.page_bytes
     device.sizes.clear()
     pool.take_apart(3200, 3200)
     largest = max(device.sizes)
     assert Counter(device.sizes)[largest] <= provided[largest]
+
+
+def test_memory_for_a_merge_is_not_asked_for_again_where_there_is_none() -> None:
+    device = Asked()
+    pool = Pool(device, weighted=False)
+    pool.keep_only(pool.take_apart(3000, 3000))
+    pool.keep_only(pool.take_apart(3100, 3100))
+    while not pool._num_ahead:
+        assert pool.provide()
+    assert pool.is_short  # more pieces are to come
+    device.refuses = True
+    assert not pool.provide() and not pool.is_short
+    device.refuses = False
+    pool.keep_only(pool.take_apart(3200, 3200))
+    assert pool.is_short
 
 
 def test_room_for_what_is_kept_of_pages_is_made_before_it_is_needed() -> None:
@@ -151,6 +169,7 @@ def test_a_shard_is_the_same_whether_memory_was_provided(
         pair.apply(random_keys(rng, 900, 300), path="in place" if turn % 5 else "merge")
         with monkeypatch.context() as patch:
             if refused:
+                pair.state.spare = None
                 patch.setattr(type(bench.device), "empty", _refuse)
             bench.do(lambda: packed.provide(bench.device, pair.state))
         pair.check()

@@ -170,7 +170,9 @@ class Workspace:
         self, device: KernelDevice, count: int, *, pages: int, entries: int, weighted: bool, planned: bool
     ) -> Buffers:
         """Room for `count` updates of a shard with so many pages; whether they are `planned` or merged."""
-        staging = self.staging(device)
+        staging, kept = self.staging(device), self.kept
+        if not planned and kept is not None and kept.capacity >= max(count, MOST_SMALL + 1):
+            return kept  # which has room for what is sorted
         if not planned or not (count <= _KEPT or certainly_in_place(count, entries)):
             of, needed = self._descriptions, pages if planned else 0  # the same however many there are, if possible
             return Buffers(device, staging, count, pages=needed, weighted=weighted, planned=planned, descriptions=of)

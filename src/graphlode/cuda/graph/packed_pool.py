@@ -111,6 +111,8 @@ class Pool:
         self._versions = 0  # immutable ones, of which nobody has said that they are gone
         self._room = 0  # pages for which the table of segments and what is kept of pages suffice
         self._merged = 0  # segments that a merge wrote in the place of others, if the next one is not provided for
+        self._pieces_ahead: list[int] = []  # for the next merge, in segments, the largest first
+        self._num_ahead = 0  # of which the device was asked for so many
         self.segments: Any = device.zeros(_LEAST_TABLE, np.uint64)  # where each begins; has room for more
         self.arrays: dict[str, Any] = {name: device.zeros(0, dtype) for name, dtype in _PER_PAGE.items()}
 
@@ -235,7 +237,7 @@ class Pool:
                     unused += counted.drop_unused()
         given_back = sum(self._memory.pop(piece)[1] for piece in unused)
         is_second_copy = 2 * given_back > pages.size * self.page_bytes
-        self._merged = -(-pages.size // SEGMENT_PAGES) if is_second_copy else 0
+        self._merged, self._pieces_ahead = -(-pages.size // SEGMENT_PAGES) if is_second_copy else 0, []
         self._forget_tail()
 
     def trim(self) -> None:
@@ -263,7 +265,8 @@ class Pool:
     def is_short(self) -> bool:
         """Whether `provide` has something to do."""
         counted = self._counted
-        return bool(self._merged) or counted.num_free < _low(counted.num_used) or self._has_little_room
+        is_asked_for = self._merged or self._num_ahead < len(self._pieces_ahead)
+        return bool(is_asked_for) or counted.num_free < _low(counted.num_used) or self._has_little_room
 
     @property
     def is_very_short(self) -> bool:
@@ -278,8 +281,8 @@ class Pool:
     def provide(self) -> bool:
         """Memory that batches to come will need, when the device has nothing else to do; whether there is some.
 
-        A few pages, or as much as the next merge takes if that writes a little more than the one before; the latter is
-        left with the device's own pool.
+        A few pages; or, piece by piece, as much as the next merge takes if that writes a little more than the one before,
+        which is left with the device's own pool.
         """
         counted = self._counted
         try:
@@ -287,13 +290,24 @@ class Pool:
                 self._grow((_part(counted.num_used // SEGMENT_PAGES, 5),))
             elif self._has_little_room:
                 self._widen(int(_LITTLE_ROOM * counted.num_pages) + 1)
-            elif self._merged:
-                segments, self._merged = int(_GROWTH * self._merged) + 1, 0
-                # And a little more, since the batch itself takes some of it.
-                self._allocate((*_pieces(segments, segments), _part(segments, 4)))
+            else:
+                self._provide_for_merge()
         except MemoryError:
+            self._pieces_ahead = []
             return False
         return True
+
+    def _provide_for_merge(self) -> None:
+        """One more piece for the next merge: the device takes as long for each as for a small batch. Those before it are
+        taken, too, so that it is another one; its own pool has them."""
+        if self._merged:
+            segments = int(_GROWTH * self._merged) + 1
+            # And a little more, since the batch itself takes some of it.
+            pieces = (*_pieces(segments, segments), _part(segments, 4))
+            self._pieces_ahead, self._num_ahead, self._merged = sorted(pieces, reverse=True), 0, 0
+        if self._num_ahead < len(self._pieces_ahead):
+            self._num_ahead += 1
+            self._allocate(self._pieces_ahead[: self._num_ahead])
 
     def _grow(self, pieces: Sequence[int]) -> None:
         """Pieces of memory of so many segments each, whose pages are taken next. All that may fail comes first."""

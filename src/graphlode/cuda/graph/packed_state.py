@@ -301,9 +301,9 @@ class State:
         it is not asked again before other pages are in use."""
         self.is_short, quick, self.quick = False, self.quick, None
         with suppress(MemoryError):  # they may need less, and will say so if they do not
-            if self.pool.is_short:
+            if self._has_directory_ahead:
                 is_provided = self.pool.provide()
-            else:
+            else:  # first, since every split needs it
                 self.spare, is_provided = self._other_directory(self.pages.size), True
             if is_provided:
                 self._look_at_memory()
@@ -332,8 +332,13 @@ class State:
         self._look_at_memory()
 
     def _look_at_memory(self) -> None:
+        self.is_short = self.pool.is_short or not self._has_directory_ahead
+
+    @property
+    def _has_directory_ahead(self) -> bool:
+        """Whether there is one for batches to come, which may need a few more pages."""
         pages = self.pages.size
-        self.is_short = self.pool.is_short or not self.has_spare(pages + pages // 8)
+        return self.has_spare(pages + pages // 8)
 
     def fork(self) -> State:
         self.pool.collect()
