@@ -62,6 +62,7 @@ class Result:
         data = self.data
         version = data["environment"]["packages"]["graphlode"]
         settings = f"devices={data['devices']}" + (", on the quickest core" if data.get("quiet") else "")
+        settings += f", of each sample the median in {len(data['rounds'])} runs" if "rounds" in data else ""
         return Entry(OURS, version, data["method"], settings, tuple(data["seconds"]))
 
     @property

@@ -12,17 +12,15 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import graphlode as gl
 from benchmarks.case import FOLDER, Case, choose, load_cases
 from benchmarks.contest import OURS, Contest, Measured, WrongAnswerError, measure
 from benchmarks.inputs import Inputs, Skipped
 from benchmarks.operations import OPERATIONS
-from benchmarks.quiet import on_quiet_core
 from benchmarks.setting import Setting
 from graphlode.errors import UnsupportedError
 from graphlode.measure import Commit, PeakMemory, commit_of, environment
@@ -68,9 +66,7 @@ def _run(case: Case, setting: Setting, label: str, out: Path, repeats: int | Non
     setting.say(f"{case.name} ...")
     try:
         setting.check(case)
-        contest = OPERATIONS[case.operation](case, setting)
-        with on_quiet_core() if case.quiet else nullcontext():
-            measured, peak = measure(contest, repeats or case.repeats, case.warmup, case.settle)
+        runs = [_measure(case, setting, repeats or case.repeats) for _ in range(case.rounds)]
     except Skipped as reason:
         setting.say(f"  skipped: {reason}")
         return True
@@ -85,18 +81,39 @@ def _run(case: Case, setting: Setting, label: str, out: Path, repeats: int | Non
         return False
     file = out / folder_name(label) / case.file_name
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(_record(case, setting, label, contest, measured, peak), indent=1) + "\n", "utf-8")
-    for name, one in measured.items():
-        seconds = one.samples.seconds
+    file.write_text(json.dumps(_record(case, setting, label, runs), indent=1) + "\n", "utf-8")
+    for name, one in runs[-1].measured.items():
+        seconds = _seconds_of(runs, name)
         setting.say(f"  {name:<10} {median(seconds):10.4f} s  ({min(seconds):.4f} to {max(seconds):.4f})  {one.method}")
     return True
 
 
-def _record(
-    case: Case, setting: Setting, label: str, contest: Contest, measured: dict[str, Measured], peak: PeakMemory
-) -> dict[str, Any]:
+class _Run(NamedTuple):
+    """All of a case, from the beginning."""
+
+    contest: Contest
+    measured: dict[str, Measured]
+    peak: PeakMemory
+
+
+def _measure(case: Case, setting: Setting, repeats: int) -> _Run:
+    contest = OPERATIONS[case.operation](case, setting)
+    return _Run(contest, *measure(contest, repeats, case.warmup, case.settle, quiet=case.quiet))
+
+
+def _seconds_of(runs: Sequence[_Run], name: str) -> list[float]:
+    """Of every sample the median of what it took in the runs, which do the same from the beginning."""
+    return list(map(median, zip(*(run.measured[name].samples.seconds for run in runs), strict=True)))
+
+
+def _record(case: Case, setting: Setting, label: str, runs: Sequence[_Run]) -> dict[str, Any]:
+    contest, measured, peak = runs[-1]
     ours = measured[OURS]
     commit = setting.commit or commit_of(Path(__file__).parent)
+    several = {"rounds": [list(run.measured[OURS].samples.seconds) for run in runs]} if len(runs) > 1 else {}
+    peers = {
+        name: one.to_dict() | {"seconds": _seconds_of(runs, name)} for name, one in measured.items() if name != OURS
+    }
     return {
         "schema": SCHEMA,
         "case": case.name,
@@ -116,11 +133,12 @@ def _record(
         "warmup": case.warmup,
         "settle": case.settle,
         "quiet": case.quiet,
-        "seconds": list(ours.samples.seconds),
+        "seconds": _seconds_of(runs, OURS),
+        **several,
         "bytes_peak": peak.core,
         "bytes_resident": peak.resident,
         "bytes": contest.sizes,
-        "peers": {name: one.to_dict() for name, one in measured.items() if name != OURS},
+        "peers": peers,
     }
 
 

@@ -3,7 +3,8 @@
 Options: `batch`, its size; `kind` of edges (`random`, `one vertex`, `one leaf`, `descending`); `path` through the store;
 `delete`; `on_device`: whether the batch lies on the store's device already. Every sample has edges of its own: inserted
 edges leave, and deleted ones come back, before the next sample. With `grows` they stay instead: so many more edges come
-first, in small batches, that pages are nearly full. Cases in a row that differ in their batches alone share a store.
+first, in small batches, that pages are nearly full. Cases in a row that differ in their batches alone share a store, but
+one that grows is loaded for every run: it then does the same each time, batch for batch.
 Beside its size, how many batches took which path is told.
 """
 
@@ -116,7 +117,7 @@ def _on_device(given: list[dict[str, AnyArray]], setting: Setting) -> list[dict[
 
 def _load(case: Case, path: str, setting: Setting, *, grown: str) -> Loaded:
     key = (case.graph, path, setting.devices, grown)
-    if key not in _loaded:
+    if key not in _loaded or grown:  # what has grown does not become small again
         for other in _loaded.values():
             other.store.close()
         _loaded.clear()

@@ -75,6 +75,23 @@ def test_a_peer_is_measured_in_the_same_run(written):
     assert result["quiet"]
 
 
+def test_a_case_of_several_rounds_keeps_all_and_tells_the_median_of_each_sample(tmp_path):
+    """Seven samples, so that a quiet case looks for another core on the way."""
+    text = TRIANGLES.format(what="kernel", expected='"scipy"').replace(
+        "repeats = 3", "repeats = 7\nsettle = 1\nrounds = 3"
+    )
+    cases = cases_with(tmp_path / "cases", text)
+    done = run("run", "--all", "--cases", cases, "--out", tmp_path / "results", "--label", "Test machine, 2")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "results" / "test-machine-2" / "made-triangles.json").read_text("utf-8"))
+    assert [len(seconds) for seconds in result["rounds"]] == [7, 7, 7]
+    assert result["seconds"] == [sorted(taken)[1] for taken in zip(*result["rounds"], strict=True)]
+    assert len(result["peers"]["scipy"]["seconds"]) == 7
+    from benchmarks.results import Result
+
+    assert Result(result).ours.settings == "devices=cpu, on the quickest core, of each sample the median in 3 runs"
+
+
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system gives no choice of cores")
 def test_a_quiet_case_has_a_core_and_then_all_of_them_again():
     told = """
