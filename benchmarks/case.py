@@ -42,6 +42,7 @@ class Case:
     warmup: int = 1
     settle: int = 0  # untimed calls directly before each timed one
     quiet: bool = False  # on the core that is quickest at the moment (quiet.py)
+    stays: int = 0  # samples before that core is looked for again; 0: all
     rounds: int = 1  # times that all of it is done from the beginning; a sample is the median of what it took in each
     needs: str | None = None
 

@@ -11,7 +11,6 @@ from graphlode.measure import PeakMemory, Samples, Timer, Work, sample_in_turn
 
 OURS = "graphlode"
 _TRIED_AGAIN_BELOW = 2.0  # seconds
-_ON_A_CORE = 5  # samples that are taken before the quickest core is looked for again
 
 
 class WrongAnswerError(Exception):
@@ -71,13 +70,13 @@ class Measured:
 
 
 def measure(
-    contest: Contest, repeats: int, warmup: int, settle: int = 0, *, quiet: bool = False
+    contest: Contest, repeats: int, warmup: int, settle: int = 0, *, quiet: bool = False, stays: int = 0
 ) -> tuple[dict[str, Measured], PeakMemory]:
     """Every contender's samples, and our peak memory in one more, untimed call. Raises WrongAnswerError."""
     chosen = {contender.name: _fastest_method(contest, contender) for contender in contest.contenders}
     works = {contender.name: _work(contest, contender, chosen[contender.name][0]) for contender in contest.contenders}
     if quiet:
-        taken = _on_quiet_cores(works, repeats, warmup, settle)
+        taken = _on_quiet_cores(works, repeats, warmup, settle, stays or repeats)
     else:
         taken = sample_in_turn(works, repeats=repeats, warmup=warmup, settle=settle)
     measured = {
@@ -87,15 +86,15 @@ def measure(
     return measured, _peak(works[OURS])
 
 
-def _on_quiet_cores(works: dict[str, Work[Any]], repeats: int, warmup: int, settle: int) -> dict[str, Samples[Any]]:
-    """A few samples at a time on the core that is quickest then, if they have untimed calls to settle on it; else all on
-    one, since the first call on another core finds nothing in its caches."""
-    some = _ON_A_CORE if settle else repeats
+def _on_quiet_cores(
+    works: dict[str, Work[Any]], repeats: int, warmup: int, settle: int, stays: int
+) -> dict[str, Samples[Any]]:
+    """So many samples at a time on the core that is quickest then."""
     seconds: dict[str, tuple[float, ...]] = dict.fromkeys(works, ())
-    for done in range(0, repeats, some):
+    for done in range(0, repeats, stays):
         with on_quiet_core():
             taken = sample_in_turn(
-                works, repeats=min(some, repeats - done), warmup=0 if done else warmup, settle=settle
+                works, repeats=min(stays, repeats - done), warmup=0 if done else warmup, settle=settle
             )
         seconds = {name: seconds[name] + taken[name].seconds for name in works}
     return {name: Samples(seconds[name], taken[name].answer, warmup) for name in works}

@@ -98,7 +98,8 @@ class _Run(NamedTuple):
 
 def _measure(case: Case, setting: Setting, repeats: int) -> _Run:
     contest = OPERATIONS[case.operation](case, setting)
-    return _Run(contest, *measure(contest, repeats, case.warmup, case.settle, quiet=case.quiet))
+    how = {"quiet": case.quiet, "stays": case.stays}
+    return _Run(contest, *measure(contest, repeats, case.warmup, case.settle, **how))
 
 
 def _seconds_of(runs: Sequence[_Run], name: str) -> list[float]:

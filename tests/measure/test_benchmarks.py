@@ -78,7 +78,7 @@ def test_a_peer_is_measured_in_the_same_run(written):
 def test_a_case_of_several_rounds_keeps_all_and_tells_the_median_of_each_sample(tmp_path):
     """Seven samples, so that a quiet case looks for another core on the way."""
     text = TRIANGLES.format(what="kernel", expected='"scipy"').replace(
-        "repeats = 3", "repeats = 7\nsettle = 1\nrounds = 3"
+        "repeats = 3", "repeats = 7\nstays = 3\nsettle = 1\nrounds = 3"
     )
     cases = cases_with(tmp_path / "cases", text)
     done = run("run", "--all", "--cases", cases, "--out", tmp_path / "results", "--label", "Test machine, 2")

@@ -5,7 +5,6 @@ The CUDA array interface is what CuPy, PyTorch, Numba and others describe such a
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from graphlode.errors import InputError
@@ -33,20 +32,3 @@ def ids_on_device(src: Any, dst: Any) -> tuple[int, int | None] | None:
         raise InputError(f"src and dst must have the same length, got {shape[0]} and {other[0]}")
     stream: int | None = tails.get("stream", _DEFAULT_STREAM)
     return (int(shape[0]), stream) if heads.get("stream", _DEFAULT_STREAM) == stream else None
-
-
-def wait_until_written(ids: Any, stream: int | None, cupy: Any = None) -> None:
-    """Until the stream has done all that it was told to before `ids`, an array that it may still write, is read.
-
-    Who copies an array to the host, or to another device, waits for the stream that is current then, and that may not be
-    the one in which the array is made. A default stream is meant on the device that has the array. Without `cupy` it is
-    looked for among what is imported: arrays of libraries that do without it are copied by these, and wait themselves.
-    """
-    cupy = cupy or sys.modules.get("cupy")
-    if stream is None or cupy is None:
-        return
-    runtime = cupy.cuda.runtime
-    address, _ = ids.__cuda_array_interface__["data"]
-    if address:  # of an empty array there is nothing to wait for
-        with cupy.cuda.Device(runtime.pointerGetAttributes(address).device):
-            runtime.streamSynchronize(stream)

@@ -9,8 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from graphlode.cuda.others import wait_until_written
 from graphlode.errors import InputError
-from graphlode.execute.resident import ids_on_device, wait_until_written
+from graphlode.execute.resident import ids_on_device
 from graphlode.graph.arrays import as_ids, as_values, columns_of_pairs
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 

@@ -15,8 +15,8 @@ import numpy as np
 from graphlode.cuda.graph.packed_pool import address
 from graphlode.cuda.graph.packed_sort import COUNTED_WORDS
 from graphlode.cuda.interface import KernelDevice
+from graphlode.cuda.others import wait_until_written
 from graphlode.errors import DeviceMemoryError
-from graphlode.execute.resident import wait_until_written
 from graphlode.packed import Pairs
 from graphlode.types import AnyArray, FloatArray
 
