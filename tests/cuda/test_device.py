@@ -69,6 +69,21 @@ def test_fresh_arrays(bench: Bench) -> None:
     assert status.dtype == np.int64 and status.tolist() == [0, 0]
 
 
+def test_memory_that_comes_again_is_not_asked_for_again(bench: Bench) -> None:
+    device = bench.device
+
+    def sizes() -> list[int]:
+        told = []
+        for number in (3, 3, 4):
+            held = [device.allocate(1 << 20) for _ in range(number)]
+            told.append(device.pooled_bytes())
+            del held
+        return told
+
+    first, again, more = bench.do(sizes)
+    assert first == again and again <= more <= again + (4 << 20)
+
+
 def test_work_runs_in_order_and_its_errors_come_back(bench: Bench) -> None:
     done: list[int] = []
     last = [bench.device.submit(lambda i=i: done.append(i)) for i in range(20)][-1]

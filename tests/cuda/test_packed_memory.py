@@ -101,7 +101,8 @@ def test_a_device_without_memory_provides_none_and_nothing_changes() -> None:
     assert pool.num_free and not pool.is_short
 
 
-def test_the_next_merge_is_provided_for_and_nothing_of_it_is_kept() -> None:
+@pytest.mark.parametrize("has_pieces", [True, False], ids=["they are there", "the device must be asked"])
+def test_the_next_merge_is_provided_for_and_nothing_of_it_is_kept(has_pieces: bool) -> None:
     device = Asked()
     pool = Pool(device, weighted=False)
     pool.keep_only(pool.take_apart(3000, 3000))  # a store is loaded: perhaps there will never be a merge
@@ -112,14 +113,24 @@ def test_the_next_merge_is_provided_for_and_nothing_of_it_is_kept() -> None:
     assert not device.sizes
     pool.keep_only(pool.take_apart(3100, 3100))
     assert pool.is_short
+    if has_pieces:
+        while pool.is_short:
+            pool.provide()
+        pool.keep_only(pool.take_apart(3100, 3100))
+    else:
+        device._pool.forget()
     bytes_before, asked = pool.nbytes, []
     while pool.is_short:
         device.sizes.clear()
+        before = device.pooled_bytes()
         pool.provide()
-        asked.append(list(device.sizes))
+        asked.append((len(device.sizes), device.pooled_bytes() > before))
     provided = Counter(device.sizes)
-    pieces = asked[-len(device.sizes) :]  # one more at a time, since each takes the device long
-    assert [len(sizes) for sizes in pieces] == list(range(1, len(pieces) + 1)) and len(pieces) > 3
+    number = len(device.sizes)  # of pieces
+    if has_pieces:
+        assert asked[-1] == (number, False) and not any(is_new for _, is_new in asked)
+    else:  # one more at a time, since each takes the device long
+        assert asked[-number - 1 :] == [(size, True) for size in range(1, number + 1)] + [(number, False)]
     assert sum(device.sizes) > 3300 * pool.page_bytes and pool.nbytes <= bytes_before + 3100 / 32 * pool.page_bytes
     device.sizes.clear()
     pool.take_apart(3200, 3200)
@@ -132,7 +143,8 @@ def test_memory_for_a_merge_is_not_asked_for_again_where_there_is_none() -> None
     pool = Pool(device, weighted=False)
     pool.keep_only(pool.take_apart(3000, 3000))
     pool.keep_only(pool.take_apart(3100, 3100))
-    while not pool._num_ahead:
+    device._pool.forget()
+    while not pool._pieces_ahead:
         assert pool.provide()
     assert pool.is_short  # more pieces are to come
     device.refuses = True

@@ -179,6 +179,9 @@ class CudaDevice:
         memory = self.xp.cuda.alloc(nbytes)
         return memory, memory.ptr
 
+    def pooled_bytes(self) -> int:
+        return int(self.xp.get_default_memory_pool().total_bytes())
+
     def words_in(self, memory: Any, count: int) -> Any:
         return self.xp.ndarray((count,), np.uint64, memory)
 

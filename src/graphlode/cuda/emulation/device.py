@@ -6,6 +6,8 @@ It follows the same protocol as the real device and runs the same drivers and th
 from __future__ import annotations
 
 import os
+import weakref
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -39,6 +41,7 @@ class EmulatedDevice:
         self._worker = Worker(self.name)
         self._modules: dict[Specialisation, EmulatedModule] = {}
         self._constants = Constants(self.asarray)
+        self._pool = _PoolSize()
 
     def describe(self) -> Mapping[str, Any]:
         return {
@@ -98,7 +101,11 @@ class EmulatedDevice:
 
     def allocate(self, nbytes: int) -> tuple[AnyArray, int]:
         memory = self.empty(nbytes, np.uint8)
+        self._pool.count(memory)
         return memory, memory.ctypes.data
+
+    def pooled_bytes(self) -> int:
+        return self._pool.nbytes
 
     def words_in(self, memory: AnyArray, count: int) -> AnyArray:
         return memory.view(np.uint64)[:count]
@@ -137,3 +144,25 @@ class EmulatedDevice:
             yield
         except MemoryError as error:
             raise DeviceMemoryError(f"{self.name}: {error} ({self.memory().free} bytes free)") from error
+
+
+class _PoolSize:
+    """What a pool would have that keeps all it was asked for: of every size as many as were ever in use at a time."""
+
+    def __init__(self) -> None:
+        self.nbytes = 0
+        self._used: Counter[int] = Counter()
+        self._most: Counter[int] = Counter()
+
+    def count(self, memory: AnyArray) -> None:
+        size = int(memory.nbytes)
+        self._used[size] += 1
+        weakref.finalize(memory, self._used.subtract, [size]).atexit = False
+        if self._used[size] > self._most[size]:
+            self._most[size] = self._used[size]
+            self.nbytes += size
+
+    def forget(self) -> None:
+        """All that is not in use."""
+        self._most = self._used.copy()
+        self.nbytes = sum(size * number for size, number in self._most.items())

@@ -112,7 +112,6 @@ class Pool:
         self._room = 0  # pages for which the table of segments and what is kept of pages suffice
         self._merged = 0  # segments that a merge wrote in the place of others, if the next one is not provided for
         self._pieces_ahead: list[int] = []  # for the next merge, in segments, the largest first
-        self._num_ahead = 0  # of which the device was asked for so many
         self.segments: Any = device.zeros(_LEAST_TABLE, np.uint64)  # where each begins; has room for more
         self.arrays: dict[str, Any] = {name: device.zeros(0, dtype) for name, dtype in _PER_PAGE.items()}
 
@@ -265,8 +264,8 @@ class Pool:
     def is_short(self) -> bool:
         """Whether `provide` has something to do."""
         counted = self._counted
-        is_asked_for = self._merged or self._num_ahead < len(self._pieces_ahead)
-        return bool(is_asked_for) or counted.num_free < _low(counted.num_used) or self._has_little_room
+        is_merge_to_come = bool(self._merged or self._pieces_ahead)
+        return is_merge_to_come or counted.num_free < _low(counted.num_used) or self._has_little_room
 
     @property
     def is_very_short(self) -> bool:
@@ -298,16 +297,21 @@ class Pool:
         return True
 
     def _provide_for_merge(self) -> None:
-        """One more piece for the next merge: the device takes as long for each as for a small batch. Those before it are
-        taken, too, so that it is another one; its own pool has them."""
+        """Pieces for the next merge, up to the first that the device's own pool does not have: the device takes as long for
+        one as for a small batch. Those before it are taken, too, so that it is another one."""
         if self._merged:
-            segments = int(_GROWTH * self._merged) + 1
+            segments, self._merged = int(_GROWTH * self._merged) + 1, 0
             # And a little more, since the batch itself takes some of it.
-            pieces = (*_pieces(segments, segments), _part(segments, 4))
-            self._pieces_ahead, self._num_ahead, self._merged = sorted(pieces, reverse=True), 0, 0
-        if self._num_ahead < len(self._pieces_ahead):
-            self._num_ahead += 1
-            self._allocate(self._pieces_ahead[: self._num_ahead])
+            self._pieces_ahead = sorted((*_pieces(segments, segments), _part(segments, 4)), reverse=True)
+        device, segment_bytes, taken = self._device, self._segment_bytes, []
+        with device.current():
+            before = device.pooled_bytes()
+            for piece in self._pieces_ahead:
+                taken.append(device.allocate(piece * segment_bytes))
+                if device.pooled_bytes() != before:
+                    break
+            else:
+                self._pieces_ahead = []
 
     def _grow(self, pieces: Sequence[int]) -> None:
         """Pieces of memory of so many segments each, whose pages are taken next. All that may fail comes first."""
