@@ -134,6 +134,7 @@ def _record(case: Case, setting: Setting, label: str, runs: Sequence[_Run]) -> d
         "warmup": case.warmup,
         "settle": case.settle,
         "quiet": case.quiet,
+        **({"stays": case.stays} if case.stays else {}),
         "seconds": _seconds_of(runs, OURS),
         **several,
         "bytes_peak": peak.core,

@@ -4,7 +4,8 @@ Options: `batch`, its size; `kind` of edges (`random`, `one vertex`, `one leaf`,
 `delete`; `on_device`: whether the batch lies on the store's device already. Every sample has edges of its own: inserted
 edges leave, and deleted ones come back, before the next sample. With `grows` they stay instead: so many more edges come
 first, in small batches, that pages are nearly full. Cases in a row that differ in their batches alone share a store, but
-one that grows is loaded for every run: it then does the same each time, batch for batch.
+one that grows is loaded for every run, with no memory in the pool: all runs then write the same, batch for batch. What was
+learnt of paths stays.
 Beside its size, how many batches took which path is told.
 """
 
@@ -115,12 +116,23 @@ def _on_device(given: list[dict[str, AnyArray]], setting: Setting) -> list[dict[
     return ends
 
 
+def _empty_pool(setting: Setting) -> None:
+    """So that a store which grows asks the device for its memory, whatever was there before."""
+    device: Any = resolve(setting.devices)[0]
+    pool = getattr(getattr(device, "xp", None), "get_default_memory_pool", None)  # of CuPy
+    if pool is not None:
+        with device.current():
+            pool().free_all_blocks()
+
+
 def _load(case: Case, path: str, setting: Setting, *, grown: str) -> Loaded:
     key = (case.graph, path, setting.devices, grown)
     if key not in _loaded or grown:  # what has grown does not become small again
         for other in _loaded.values():
             other.store.close()
         _loaded.clear()
+        if grown:
+            _empty_pool(setting)
         _loaded[key] = Loaded(setting.input(case), path, setting.devices)
     _loaded[key].restore()
     return _loaded[key]

@@ -82,6 +82,7 @@ def test_memory_that_comes_again_is_not_asked_for_again(bench: Bench) -> None:
 
     first, again, more = bench.do(sizes)
     assert first == again and again <= more <= again + (4 << 20)
+    assert more > again or device.xp is not np  # a pool of CuPy's may have had them all
 
 
 def test_work_runs_in_order_and_its_errors_come_back(bench: Bench) -> None:

@@ -13,9 +13,10 @@ import pytest
 from packed_pair import Pair, assert_same, random_keys
 
 from graphlode.control import Control
+from graphlode.cuda.emulation.device import EmulatedDevice
 from graphlode.cuda.graph import packed, packed_pages, packed_sort
 from graphlode.cuda.graph.packed_groups import num_groups
-from graphlode.cuda.graph.packed_input import take
+from graphlode.cuda.graph.packed_input import Staging, take
 from graphlode.errors import InputError
 from graphlode.packed import Change, Pairs, Path, keys_of
 from graphlode.reference.graph import packed as reference
@@ -82,6 +83,16 @@ def test_pairs_that_may_still_be_written_are_waited_for_before_they_are_read() -
         given = take(device, staging, Pairs(rows, rows, 4, 100, resident=True, stream=5), None, None)
         assert steps == wanted and given.stream == stream  # if they lie here, whoever launches waits
         assert given.tails is rows and given.count == 4 and given.neighbor_bits == 7
+
+
+def test_an_emulated_device_has_no_streams_to_wait_for() -> None:
+    class OfAnotherLibrary(list[int]):
+        __cuda_array_interface__: Any = {"data": (4096, False)}
+
+    device, ids = EmulatedDevice(), OfAnotherLibrary([1, 2, 3])
+    pairs = Pairs(ids, ids, 3, 100, resident=True, stream=5)
+    given = take(device, Staging(device), pairs, None, None)
+    assert given.tails.tolist() == [1, 2, 3] and given.stream is None
 
 
 @pytest.mark.parametrize("size", [50, 3000])

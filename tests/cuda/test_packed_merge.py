@@ -322,14 +322,16 @@ def test_a_merge_after_a_plan_in_place_hears_itself(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("has_memory", [True, False])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("size", [2048, 2049, 9000])
+@pytest.mark.parametrize("kept", [10, 4000], ids=["", "with buffers for more"])
+@pytest.mark.parametrize("size", [700, 2048, 2049, 9000])
 def test_a_batch_that_was_planned_in_place_is_not_sorted_again_for_a_merge(
-    size: int, weighted: bool, has_memory: bool, monkeypatch: pytest.MonkeyPatch
+    size: int, kept: int, weighted: bool, has_memory: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unless it is so small that it was never written down in order; and without memory the plan is still good."""
     bench = Bench(EmulatedDevice())
     rng, pair = np.random.default_rng(12), Pair(bench, 400, weighted=weighted)
     pair.apply(random_keys(rng, 60_000, 400), None, rng.random(60_000) if weighted else None, path="merge")
+    pair.apply(random_keys(rng, kept, 400), None, rng.random(kept) if weighted else None)
     launched: list[str] = []
     run = PlainSequence.run
 

@@ -380,3 +380,26 @@ def test_a_batch_that_cannot_stay_in_place_does_not_make_another_path_the_usual_
         assert model.choose(10**5, 10**6, in_place=False) == "merge"
         model.observe("merge", 10**5, 10**6, seconds["merge"])
     assert run_batches(model, seconds, 40).count("in place") >= 32
+
+
+@pytest.mark.parametrize("entries", [4 * 10**6, 10**8])
+def test_asking_what_would_be_instead_changes_nothing(entries: int) -> None:
+    """Though paths are tried, of which any may be out of the question for a batch that is to come."""
+    seconds: dict[Path, float] = {"in place": 0.0016, "merge": 0.001, "rebuild": 0.0013}
+
+    def taken(asks: bool) -> list[Path]:
+        model, paths = CostModel(), []
+        model.calibrate(lambda size: ((p, u, e, seconds[p]) for p, u, e, _ in trial(size)), budget=10.0)
+        for _ in range(400):
+            paths.append(model.choose(10**6, entries))
+            if asks:
+                assert model.choose_instead(10**6, entries) in ("merge", "rebuild")
+            model.observe(paths[-1], 10**6, entries, seconds[paths[-1]])
+        return paths
+
+    assert taken(asks=True) == taken(asks=False) and "in place" in taken(asks=False)
+
+
+def test_what_is_taken_instead_is_what_takes_least(model: CostModel) -> None:
+    assert model.choose_instead(10**6, 10**7) == model.choose(10**6, 10**7, in_place=False) == "merge"
+    assert CostModel().choose_instead(10**6, 10**7) == "merge" and CostModel().choose_instead(10**7, 10**6) == "rebuild"

@@ -31,6 +31,9 @@ class Asked(CostModel):
         self.times += 1
         return self._preferred if in_place or self._preferred != "in place" else "rebuild"
 
+    def choose_instead(self, updates: int, entries: int) -> Path:
+        return self.choose(updates, entries, in_place=False)
+
     def predict(self, path: Path, updates: int, entries: int) -> float | None:
         self.times += 1
         return self._seconds[path]

@@ -178,8 +178,7 @@ def test_the_path_of_a_batch_is_chosen_while_one_like_it_is_written(monkeypatch:
     answers: list[Path] = []
 
     def choose(_: CostModel, updates: int, entries: int, *, in_place: bool = True) -> Path:
-        if not in_place:  # in the place of a batch in place that is to come, and does not overflow here
-            return "merge"
+        assert in_place
         asked.append(round(updates, -3))
         return answers.pop(0)
 

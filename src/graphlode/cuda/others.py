@@ -14,7 +14,7 @@ def wait_until_written(ids: Any, stream: int | None, cupy: Any = None) -> None:
     looked for among what is imported: arrays of libraries that do without it are copied by these, and wait themselves.
     """
     cupy = cupy or sys.modules.get("cupy")
-    if stream is None or cupy is None:
+    if stream is None or not hasattr(cupy, "cuda"):  # NumPy stands for it on an emulated device, which has no streams
         return
     runtime = cupy.cuda.runtime
     address, _ = ids.__cuda_array_interface__["data"]

@@ -132,28 +132,48 @@ class CostModel:
         if in_place and certainly_in_place(updates, entries):
             return "in place"
         with self._lock:
-            if not self._knows_all and not all(fit.observations for fit in self._fits.values()):
+            if not self._knows():
                 usual = rule_of_thumb(updates, entries)
                 return usual if in_place or usual != "in place" else "merge"
-            self._knows_all = True
             if self._trying is not None and (tried := self._try_again(updates, entries, in_place=in_place)) is not None:
                 return tried
             for path in _UNCERTAIN:
                 if self._is_far(path, entries) and (path != "in place" or (in_place and updates < entries)):
                     return path
-            makes_sense = {"in place": in_place, "merge": True, "rebuild": updates * _REBUILT_FROM >= entries}
-            costs = {
-                path: max(fit.predict(_features(path, updates, entries)), _SHORTEST)
-                for path, fit in self._fits.items()
-                if makes_sense[path]
-            }
-            self._correct(costs, updates, entries)
+            costs = self._costs(updates, entries, in_place=in_place)
             best = min(costs, key=costs.__getitem__)
             if self._usual == "in place" and not in_place:  # for once
                 return best
             if best != self._usual:
                 self._change_usual(best, Kind(updates, entries))
             return self._in_turn(best, costs, updates, entries)
+
+    def choose_instead(self, updates: int, entries: int) -> Path:
+        """The path that is expected to take least but "in place", for a batch that may never come: none is tried for it, and
+        nothing is noted."""
+        with self._lock:
+            if not self._knows():
+                return "rebuild" if updates >= entries else "merge"
+            if self._is_far("merge", entries):
+                return "merge"
+            costs = self._costs(updates, entries, in_place=False)
+            return min(costs, key=costs.__getitem__)
+
+    def _knows(self) -> bool:
+        """Whether something is known of all paths."""
+        self._knows_all = self._knows_all or all(fit.observations for fit in self._fits.values())
+        return self._knows_all
+
+    def _costs(self, updates: int, entries: int, *, in_place: bool) -> dict[Path, float]:
+        """The seconds that each path that makes sense is expected to take."""
+        makes_sense = {"in place": in_place, "merge": True, "rebuild": updates * _REBUILT_FROM >= entries}
+        costs = {
+            path: max(fit.predict(_features(path, updates, entries)), _SHORTEST)
+            for path, fit in self._fits.items()
+            if makes_sense[path]
+        }
+        self._correct(costs, updates, entries)
+        return costs
 
     def _times_seen(self, path: Path, updates: int, entries: int) -> int:
         """How many batches like this one took a path, since another kind did."""

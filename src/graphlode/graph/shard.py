@@ -272,7 +272,7 @@ class Shard:
             return
         path = if_overflowing = if_thin = self._model.choose(updates, entries)
         if path == "in place":
-            if_overflowing = self._model.choose(updates, entries, in_place=False)
+            if_overflowing = self._model.choose_instead(updates, entries)
             if_thin = self._path_if_thin(updates, entries)
         self._ahead = _Ahead(Kind(updates, entries), path, if_overflowing, if_thin)
 

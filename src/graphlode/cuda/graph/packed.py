@@ -130,7 +130,7 @@ def prepare(
         control.advance(given.count)
         return merged
     plan = _plan_in_place(device, state, given, as_given, begun, at_once=False)
-    merged = _plan_merge(device, state, given, begun, _as_sorted(plan)) if _should_merge(plan) else None
+    merged = _plan_merge(device, state, given, begun, plan) if _should_merge(plan) else None
     if merged is None:
         return _with_pages(device, plan, control)
     control.advance(given.count)
@@ -244,7 +244,7 @@ def _finish(device: KernelDevice, plan: Plan, control: Control) -> Change:
     if _should_merge(plan):  # nothing is written of a plan that is to be written at once, if pages are flagged
         control.check()
         plan.state.workspace.staging(device).forget_told()  # the merge has the same epoch
-        change = _merge_at_once(device, plan.state, plan.given, perf_counter() - plan.seconds, _as_sorted(plan))
+        change = _merge_at_once(device, plan.state, plan.given, perf_counter() - plan.seconds, plan)
         if change is not None:
             control.advance(plan.given.count)
             return change
@@ -311,16 +311,12 @@ def _should_merge(plan: Plan) -> bool:
     return plan.may_merge and bool(plan.info["num_flagged"]) and are_very_many(plan.state, plan.info)
 
 
-def _as_sorted(plan: Plan) -> Buffers | None:
-    """The batch in order, as a plan in place has it; None: a small one was never written down in order."""
-    return plan.buffers if plan.given.count > MOST_SMALL else None
-
-
 def _plan_merge(
-    device: KernelDevice, state: State, given: Given, begun: float, in_order: Buffers | None = None
+    device: KernelDevice, state: State, given: Given, begun: float, instead_of: Plan | None = None
 ) -> Plan | None:
-    """All entries into fresh pages with the batch; None: there is no memory for that, and nothing has happened."""
-    ready = _sorted(device, state, given, in_order)
+    """All entries into fresh pages with the batch; None: there is no memory for that, and nothing has happened, so that a
+    plan in place of the same batch is still good."""
+    ready = _sorted(device, state, given, instead_of)
     if ready is None:
         return None
     buffers, room = ready
@@ -339,13 +335,13 @@ def _merge_at_once(
     state: State,
     given: Given,
     begun: float,
-    in_order: Buffers | None = None,
+    instead_of: Plan | None = None,
     *,
     wait: bool = True,
     meanwhile: Callable[[], None] | None = None,
 ) -> Change | None:
     """As `_plan_merge`, and committed: the host keeps its books while the device writes."""
-    ready = _sorted(device, state, given, in_order)
+    ready = _sorted(device, state, given, instead_of)
     if ready is None:
         return None
     buffers, room = ready
@@ -375,19 +371,25 @@ def _merge_at_once(
 
 
 def _sorted(
-    device: KernelDevice, state: State, given: Given, in_order: Buffers | None
+    device: KernelDevice, state: State, given: Given, instead_of: Plan | None
 ) -> tuple[Buffers, MergeRoom] | None:
-    """The batch in order, unless it is already, and all memory that a merge needs; None: there is not enough."""
+    """The batch in order, and all memory that a merge needs; None: there is not enough.
+
+    A plan in place of the same batch has it in order, unless it is a small one.
+    """
     try:
-        buffers = in_order or state.workspace.buffers(
-            device,
-            given.count,
-            pages=state.pages.size,
-            entries=state.num_entries,
-            weighted=state.pool.weighted,
-            planned=False,
-        )
-        if in_order is None:
+        if instead_of is not None and given.count > MOST_SMALL:
+            buffers = instead_of.buffers
+        else:
+            buffers = state.workspace.buffers(
+                device,
+                given.count,
+                pages=state.pages.size,
+                entries=state.num_entries,
+                weighted=state.pool.weighted,
+                planned=False,
+                apart=instead_of is not None,
+            )
             launches(device, state).run(state, buffers, given, SORTED)
         come = 0 if given.how & ALL_GONE else given.count
         go = given.count if given.how & (ALL_GONE | DELETES) or not given.how & PAIRS else 0  # keys may be deletes

@@ -167,11 +167,20 @@ class Workspace:
         return kept is not None and kept.capacity >= count and (kept.pages >= pages or kept.pages >= count)
 
     def buffers(
-        self, device: KernelDevice, count: int, *, pages: int, entries: int, weighted: bool, planned: bool
+        self,
+        device: KernelDevice,
+        count: int,
+        *,
+        pages: int,
+        entries: int,
+        weighted: bool,
+        planned: bool,
+        apart: bool = False,
     ) -> Buffers:
-        """Room for `count` updates of a shard with so many pages; whether they are `planned` or merged."""
+        """Room for `count` updates of a shard with so many pages; whether they are `planned` or merged. `apart`: others than
+        those that are kept, in which there is a plan that may still be written."""
         staging, kept = self.staging(device), self.kept
-        if not planned and kept is not None and kept.capacity >= max(count, MOST_SMALL + 1):
+        if not planned and not apart and kept is not None and kept.capacity >= max(count, MOST_SMALL + 1):
             return kept  # which has room for what is sorted
         if not planned or not (count <= _KEPT or certainly_in_place(count, entries)):
             of, needed = self._descriptions, pages if planned else 0  # the same however many there are, if possible

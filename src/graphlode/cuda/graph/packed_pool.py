@@ -61,17 +61,17 @@ def address(array: Any) -> int:
 def _low(used: int) -> int:
     """With fewer free pages than this, so many being taken, a pool is short of them. One of a single piece has what it
     has."""
-    return max(_A_FEW, int(_LOW * used)) if used > SEGMENT_PAGES else 0
+    return max(2 * _A_FEW, int(_LOW * used)) if used > SEGMENT_PAGES else 0
 
 
 def _lowest(used: int) -> int:
-    """With fewer than this, the next batch might find too few."""
+    """With fewer than this, a batch that splits a few might find too few."""
     return _low(used) // 2
 
 
 def _high(used: int) -> int:
     """With more free pages than this, a pool gives memory back."""
-    return SEGMENT_PAGES + (_A_FEW if used > SEGMENT_PAGES else 0) + int(_SPARE * used)
+    return SEGMENT_PAGES + (2 * _A_FEW if used > SEGMENT_PAGES else 0) + int(_SPARE * used)
 
 
 def _part(segments: int, shift: int) -> int:
