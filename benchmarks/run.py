@@ -11,6 +11,7 @@ import json
 import sys
 import tempfile
 import traceback
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
@@ -66,7 +67,7 @@ def _run(case: Case, setting: Setting, label: str, out: Path, repeats: int | Non
     setting.say(f"{case.name} ...")
     try:
         setting.check(case)
-        runs = [_measure(case, setting, repeats or case.repeats) for _ in range(case.rounds)]
+        done = _measure(case, setting, repeats or case.repeats)
     except Skipped as reason:
         setting.say(f"  skipped: {reason}")
         return True
@@ -81,40 +82,45 @@ def _run(case: Case, setting: Setting, label: str, out: Path, repeats: int | Non
         return False
     file = out / folder_name(label) / case.file_name
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(_record(case, setting, label, runs), indent=1) + "\n", "utf-8")
-    for name, one in runs[-1].measured.items():
-        seconds = _seconds_of(runs, name)
+    file.write_text(json.dumps(_record(case, setting, label, done), indent=1) + "\n", "utf-8")
+    for name, one in done.measured.items():
+        seconds = done.seconds(name)
         setting.say(f"  {name:<10} {median(seconds):10.4f} s  ({min(seconds):.4f} to {max(seconds):.4f})  {one.method}")
     return True
 
 
-class _Run(NamedTuple):
-    """All of a case, from the beginning."""
+class _Done(NamedTuple):
+    """All rounds of a case: what the last one left, and by contender the samples of each."""
 
     contest: Contest
     measured: dict[str, Measured]
     peak: PeakMemory
+    rounds: dict[str, list[tuple[float, ...]]]
+
+    def seconds(self, name: str) -> list[float]:
+        """Of every sample the median of what it took in the rounds, which do the same from the beginning."""
+        return list(map(median, zip(*self.rounds[name], strict=True)))
+
+    def samples(self, name: str) -> dict[str, Any]:
+        """The same for a record, with all rounds where there are several."""
+        several = {"rounds": [list(taken) for taken in self.rounds[name]]} if len(self.rounds[name]) > 1 else {}
+        return {"seconds": self.seconds(name), **several}
 
 
-def _measure(case: Case, setting: Setting, repeats: int) -> _Run:
-    contest = OPERATIONS[case.operation](case, setting)
-    how = {"quiet": case.quiet, "stays": case.stays}
-    return _Run(contest, *measure(contest, repeats, case.warmup, case.settle, **how))
+def _measure(case: Case, setting: Setting, repeats: int) -> _Done:
+    rounds: defaultdict[str, list[tuple[float, ...]]] = defaultdict(list)
+    for _ in range(case.rounds):
+        contest = OPERATIONS[case.operation](case, setting)
+        measured, peak = measure(contest, repeats, case.warmup, case.settle, quiet=case.quiet, stays=case.stays)
+        for name, one in measured.items():
+            rounds[name].append(one.samples.seconds)
+    return _Done(contest, measured, peak, rounds)
 
 
-def _seconds_of(runs: Sequence[_Run], name: str) -> list[float]:
-    """Of every sample the median of what it took in the runs, which do the same from the beginning."""
-    return list(map(median, zip(*(run.measured[name].samples.seconds for run in runs), strict=True)))
-
-
-def _record(case: Case, setting: Setting, label: str, runs: Sequence[_Run]) -> dict[str, Any]:
-    contest, measured, peak = runs[-1]
+def _record(case: Case, setting: Setting, label: str, done: _Done) -> dict[str, Any]:
+    contest, measured, peak, _ = done
     ours = measured[OURS]
     commit = setting.commit or commit_of(Path(__file__).parent)
-    several = {"rounds": [list(run.measured[OURS].samples.seconds) for run in runs]} if len(runs) > 1 else {}
-    peers = {
-        name: one.to_dict() | {"seconds": _seconds_of(runs, name)} for name, one in measured.items() if name != OURS
-    }
     return {
         "schema": SCHEMA,
         "case": case.name,
@@ -135,12 +141,11 @@ def _record(case: Case, setting: Setting, label: str, runs: Sequence[_Run]) -> d
         "settle": case.settle,
         "quiet": case.quiet,
         **({"stays": case.stays} if case.stays else {}),
-        "seconds": _seconds_of(runs, OURS),
-        **several,
+        **done.samples(OURS),
         "bytes_peak": peak.core,
         "bytes_resident": peak.resident,
         "bytes": contest.sizes,
-        "peers": peers,
+        "peers": {name: one.to_dict() | done.samples(name) for name, one in measured.items() if name != OURS},
     }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from random import Random
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from packed_pair import Pair, assert_same
+from packed_pair import Pair, assert_same, random_keys
 
 from graphlode.control import Control
 from graphlode.cuda.emulation.device import EmulatedDevice
@@ -28,20 +28,20 @@ SIZES = [1, 300, 1500, 2048, 2049, 4000, 9000, 20_000]
 
 
 class Failing(EmulatedDevice):
-    """Every allocation fails with a probability, while it is allowed to."""
+    """Allocations fail where it is told so, by their number."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._chance = Random(0)
-        self._probability = 0.0
+        self._fails: Callable[[int], bool] = lambda _: False
+        self.number = 0  # of allocations since it was told
 
     @contextmanager
-    def failing(self, probability: float, seed: int) -> Iterator[None]:
-        self._chance, self._probability = Random(seed), probability
+    def failing(self, fails: Callable[[int], bool]) -> Iterator[None]:
+        before, self._fails, self.number = self._fails, fails, 0
         try:
             yield
         finally:
-            self._probability = 0.0
+            self._fails = before
 
     def empty(self, *given: Any) -> Any:
         return self._unless_it_fails(super().empty, *given)
@@ -53,8 +53,9 @@ class Failing(EmulatedDevice):
         return self._unless_it_fails(super().asarray, *given)
 
     def _unless_it_fails(self, make: Any, *given: Any) -> Any:
-        if self._probability > 0 and self._chance.random() < self._probability:
-            raise DeviceMemoryError("no memory, by chance")
+        self.number += 1
+        if self._fails(self.number):
+            raise DeviceMemoryError("no memory, for a test")
         return make(*given)
 
 
@@ -73,6 +74,14 @@ def write(pair: Pair, how: How, path: Path, keys: Any, deletes: Any, weights: An
     if found is None:
         return packed.apply(*given, path=path, control=Control())
     return found if isinstance(found, Change) else packed.finish(DEVICE, found, control=Control())
+
+
+def expect(pair: Pair, change: Change | None, path: Path, *batch: Any) -> None:
+    """What a batch of which this is said should have left; None: nothing."""
+    if change is not None:
+        plan = reference.prepare(None, pair.expected, *batch, path=path, control=Control())
+        assert change[:3] == reference.commit(None, plan)[:3]
+    pair.check()
 
 
 def drawn_batch(rng: np.random.Generator, there: Any, size: int) -> tuple[Any, Any]:
@@ -100,7 +109,7 @@ def drawn_batch(rng: np.random.Generator, there: Any, size: int) -> tuple[Any, A
 def test_a_batch_is_there_or_it_is_not_whatever_memory_fails(
     weighted: bool, steps: list[tuple[int, How, Path]], probability: float, merges: Merges, seed: int
 ) -> None:
-    bench, rng, versions = Bench(DEVICE), np.random.default_rng(seed), []
+    bench, rng, chance, versions = Bench(DEVICE), np.random.default_rng(seed), Random(seed), []
     pair = Pair(bench, ROWS, weighted=weighted)
     with pytest.MonkeyPatch.context() as patch:
         if merges != "seldom":
@@ -111,19 +120,43 @@ def test_a_batch_is_there_or_it_is_not_whatever_memory_fails(
             keys, deletes = drawn_batch(rng, pair.expected.keys, size)
             weights = rng.random(size) if weighted else None
             try:
-                with DEVICE.failing(probability, seed + number):
+                with DEVICE.failing(lambda _: chance.random() < probability):
                     if number % 3 == 0:
                         packed.provide(DEVICE, pair.state)
                     change = write(pair, how, path, keys, deletes, weights)
             except DeviceMemoryError:
                 change = None
-            if change is not None:
-                plan = reference.prepare(None, pair.expected, keys, deletes, weights, path=path, control=Control())
-                assert change[:3] == reference.commit(None, plan)[:3]
-            pair.check()
+            expect(pair, change, path, keys, deletes, weights)
             if rng.random() < 0.3:
                 versions.append(pair.fork())
             if versions and rng.random() < 0.3:
                 versions.pop(0)
             for version in versions:
                 assert_same(bench, *version)
+
+
+@pytest.mark.parametrize("how", ["at once", "in two phases"])
+@pytest.mark.parametrize("size", [1500, 5000])
+def test_whichever_one_allocation_fails_a_batch_is_there_or_it_is_not(
+    size: int, how: How, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most can be done otherwise: a merge in place, and a plan in place that is to be merged as it was planned."""
+    monkeypatch.setattr(packed, "are_very_many", lambda *_: True)
+    outcomes: list[bool] = []
+    asked = 0  # allocations of the batch
+    while len(outcomes) <= asked:
+        bench = Bench(DEVICE)
+        rng, pair = np.random.default_rng(18), Pair(bench, ROWS)
+        pair.apply(random_keys(rng, 40_000, ROWS))
+        pair.apply(random_keys(rng, 4000, ROWS))  # there are buffers for more than the batch
+        version, keys, state = pair.fork(), random_keys(rng, size, ROWS), pair.state
+        state.pool.take(state.pool.free.size - 3)
+        state.merge_tasks = state.merge_numbers = state.spare = None  # so that all kinds of memory are asked for
+        change = None
+        with suppress(DeviceMemoryError), DEVICE.failing(lambda number: number == len(outcomes) + 1):
+            change = write(pair, how, "in place", keys, None, None)
+        asked = DEVICE.number
+        outcomes.append(change is not None)
+        expect(pair, change, "in place", keys, None, None)
+        assert_same(bench, *version)
+    assert outcomes[-1] and outcomes.count(True) > 3 and False in outcomes

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from packed_pair import Keys, Pair, assert_same, random_keys
 
 from graphlode.control import Control
-from graphlode.cuda.emulation.device import EmulatedDevice
 from graphlode.cuda.graph import packed, packed_pages
 from graphlode.errors import DeviceMemoryError, InputError, StateError
 from graphlode.packed import PATHS, Path, keys_of, rows_of
@@ -296,55 +295,6 @@ def test_whichever_allocation_fails_nothing_is_changed(
     assert failures > 5
     pair.apply(keys, path=path)
     assert_same(bench, *version)
-
-
-@pytest.mark.parametrize("at_once", [False, True])
-@pytest.mark.parametrize("size", [1500, 5000])
-def test_whichever_one_allocation_fails_a_batch_is_there_or_it_is_not(
-    size: int, at_once: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Most can be done otherwise: a merge in place, and a plan in place that is to be merged as it was planned."""
-    monkeypatch.setattr(packed, "are_very_many", lambda *_: True)
-    calls, outcomes = [0], []
-    device = EmulatedDevice()
-
-    def failing(name: str, number: int) -> Callable[..., Any]:
-        really = getattr(device, name)
-
-        def allocate(*args: Any) -> Any:
-            calls[0] += 1
-            if calls[0] == number:
-                raise DeviceMemoryError("no memory, once")
-            return really(*args)
-
-        return allocate
-
-    while len(outcomes) < calls[0] + 1:
-        bench = Bench(device)
-        rng, pair = np.random.default_rng(18), Pair(bench, 300)
-        pair.apply(random_keys(rng, 40_000, 300))
-        pair.apply(random_keys(rng, 4000, 300))  # there are buffers for more than the batch
-        version, keys, state = pair.fork(), random_keys(rng, size, 300), pair.state
-        state.pool.take(state.pool.free.size - 3)
-        state.merge_tasks = state.merge_numbers = state.spare = None  # so that all kinds of memory are asked for
-        with monkeypatch.context() as patch:
-            for name in ("empty", "allocate", "zeros", "asarray"):
-                patch.setattr(device, name, failing(name, len(outcomes) + 1))
-            calls[0] = 0
-            try:
-                if at_once:
-                    packed.apply(device, state, keys, None, None, path="in place", control=Control())
-                else:
-                    packed.commit(device, pair.prepare(keys))
-                outcomes.append(True)
-            except DeviceMemoryError:
-                outcomes.append(False)
-        if outcomes[-1]:
-            plan = reference.prepare(None, pair.expected, keys, None, None, path="in place", control=Control())
-            reference.commit(None, plan)
-        pair.check()
-        assert_same(bench, *version)
-    assert outcomes[-1] and outcomes.count(True) > 3 and False in outcomes
 
 
 def test_rows_outside_of_the_shard_are_refused(bench: Bench) -> None:

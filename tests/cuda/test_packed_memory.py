@@ -31,6 +31,10 @@ class Asked(EmulatedDevice):
         self.sizes: list[int] = []
         self.refuses = False
 
+    def forget_pool(self) -> None:
+        """From now on it is asked for everything."""
+        self._pool = type(self._pool)()
+
     def allocate(self, nbytes: int) -> tuple[Any, int]:
         if self.refuses:
             raise DeviceMemoryError("no memory, for a test")
@@ -118,7 +122,7 @@ def test_the_next_merge_is_provided_for_and_nothing_of_it_is_kept(has_pieces: bo
             pool.provide()
         pool.keep_only(pool.take_apart(3100, 3100))
     else:
-        device._pool.forget()
+        device.forget_pool()
     bytes_before, asked = pool.nbytes, []
     while pool.is_short:
         device.sizes.clear()
@@ -143,7 +147,7 @@ def test_memory_for_a_merge_is_not_asked_for_again_where_there_is_none() -> None
     pool = Pool(device, weighted=False)
     pool.keep_only(pool.take_apart(3000, 3000))
     pool.keep_only(pool.take_apart(3100, 3100))
-    device._pool.forget()
+    device.forget_pool()
     while not pool._pieces_ahead:
         assert pool.provide()
     assert pool.is_short  # more pieces are to come

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from graphlode.cuda.interface import KernelDevice, KernelModule, PreparedLaunch
+from graphlode.cuda.others import wait_for_stream
 from graphlode.types import AnyArray
 
 
@@ -61,7 +62,7 @@ class PlainSequence:
         ]
 
     def run(self, values: tuple[Any, ...], after: int | None = None) -> None:
-        wait_for_stream(self._device, after)
+        wait_for_stream(self._device.xp, after)
         for step, prepared in self._steps:
             if grid := values[step.grid]:
                 changed = (values[number] for number in step.changing.values())
@@ -90,12 +91,6 @@ class _PlainBound:
             values[number] = value
         self._sequence.run(tuple(values), after)
         return self._device.hear(self._told, awaited)
-
-
-def wait_for_stream(device: KernelDevice, stream: int | None) -> None:
-    """Until all is done that was started in a stream, as the CUDA array interface names it; None: nothing was."""
-    if stream is not None and hasattr(device.xp, "cuda"):  # an emulated device has no streams
-        device.xp.cuda.runtime.streamSynchronize(stream)
 
 
 def prepare_sequence(device: KernelDevice, steps: Sequence[Step]) -> LaunchSequence:

@@ -58,11 +58,11 @@ def entries_rewritten(path: Path, updates: int, entries: int) -> float:
     return leaves * (1 - exp(-updates / leaves)) * LEAF_SLOTS
 
 
-def rule_of_thumb(updates: int, entries: int) -> Path:
+def rule_of_thumb(updates: int, entries: int, *, in_place: bool = True) -> Path:
     """The path to take when nothing is known of the device."""
     if updates >= entries:
         return "rebuild"
-    return "merge" if updates * LEAF_SLOTS >= entries else "in place"
+    return "in place" if in_place and updates * LEAF_SLOTS < entries else "merge"
 
 
 class Kind(NamedTuple):
@@ -133,8 +133,7 @@ class CostModel:
             return "in place"
         with self._lock:
             if not self._knows():
-                usual = rule_of_thumb(updates, entries)
-                return usual if in_place or usual != "in place" else "merge"
+                return rule_of_thumb(updates, entries, in_place=in_place)
             if self._trying is not None and (tried := self._try_again(updates, entries, in_place=in_place)) is not None:
                 return tried
             for path in _UNCERTAIN:
@@ -153,7 +152,7 @@ class CostModel:
         nothing is noted."""
         with self._lock:
             if not self._knows():
-                return "rebuild" if updates >= entries else "merge"
+                return rule_of_thumb(updates, entries, in_place=False)
             if self._is_far("merge", entries):
                 return "merge"
             costs = self._costs(updates, entries, in_place=False)

@@ -161,8 +161,3 @@ class _PoolSize:
         if self._used[size] > self._most[size]:
             self._most[size] = self._used[size]
             self.nbytes += size
-
-    def forget(self) -> None:
-        """All that is not in use."""
-        self._most = self._used.copy()
-        self.nbytes = sum(size * number for size, number in self._most.items())

@@ -236,7 +236,8 @@ class Pool:
                     unused += counted.drop_unused()
         given_back = sum(self._memory.pop(piece)[1] for piece in unused)
         is_second_copy = 2 * given_back > pages.size * self.page_bytes
-        self._merged, self._pieces_ahead = -(-pages.size // SEGMENT_PAGES) if is_second_copy else 0, []
+        self._merged = -(-pages.size // SEGMENT_PAGES) if is_second_copy else 0
+        self._pieces_ahead = []
         self._forget_tail()
 
     def trim(self) -> None:

@@ -30,6 +30,7 @@ _PAGE_FIELDS = "totals", "marks", "jobs", "held"
 _STORE_WORDS = 1 + len(_PAGE_FIELDS) + 4 + 3  # of packed_store
 _MORE_PAGES = 64
 LAST_EPOCH = 2**32 - 8  # kernels count in 32 bits
+_MORE_AHEAD = 8  # a directory for batches to come has room for so much more: the eighth part
 _FEW_PAGES = 16  # of which the last ones may be half empty whatever is done
 _NEARLY_FULL = 0.99  # of what all pages can hold
 _UNLIMITED = 2**63
@@ -294,7 +295,7 @@ class State:
     def _cannot_wait(self) -> bool:
         """Whether a batch that splits a few pages might find no memory for them."""
         pages = self.pages.size
-        return self.pool.is_very_short or not self.has_spare(pages + pages // 16)
+        return self.pool.is_very_short or not self.has_spare(pages + pages // (2 * _MORE_AHEAD))
 
     def provide(self) -> None:
         """Memory that batches to come will need, while the device has nothing to do: one thing at a time. If there is none,
@@ -338,7 +339,7 @@ class State:
     def _has_directory_ahead(self) -> bool:
         """Whether there is one for batches to come, which may need a few more pages."""
         pages = self.pages.size
-        return self.has_spare(pages + pages // 8)
+        return self.has_spare(pages + pages // _MORE_AHEAD)
 
     def fork(self) -> State:
         self.pool.collect()
