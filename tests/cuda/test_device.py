@@ -74,15 +74,15 @@ def test_memory_that_comes_again_is_not_asked_for_again(bench: Bench) -> None:
 
     def sizes() -> list[int]:
         told = []
-        for number in (3, 3, 4):
-            held = [device.allocate(1 << 20) for _ in range(number)]
+        for _ in range(2):
+            held = [device.allocate(1 << 20) for _ in range(3)]
             told.append(device.pooled_bytes())
             del held
-        return told
+        device.allocate(told[-1] + 1)
+        return [*told, device.pooled_bytes()]
 
     first, again, more = bench.do(sizes)
-    assert first == again and again <= more <= again + (4 << 20)
-    assert more > again or device.xp is not np  # a pool of CuPy's may have had them all
+    assert first == again < more
 
 
 def test_work_runs_in_order_and_its_errors_come_back(bench: Bench) -> None:

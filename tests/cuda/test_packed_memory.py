@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cutting_pool import CuttingPool
 from hypothesis import given
 from hypothesis import strategies as st
 from packed_pair import Pair, random_keys
@@ -31,10 +32,6 @@ class Asked(EmulatedDevice):
         self.sizes: list[int] = []
         self.refuses = False
 
-    def forget_pool(self) -> None:
-        """From now on it is asked for everything."""
-        self._pool = type(self._pool)()
-
     def allocate(self, nbytes: int) -> tuple[Any, int]:
         if self.refuses:
             raise DeviceMemoryError("no memory, for a test")
@@ -52,10 +49,14 @@ def test_pieces_come_to_what_is_needed_and_most_of_them_are_alike(first: int, mo
     assert all(piece <= sure[0] for piece in sure) and len(pieces) <= len(sure) + 5
 
 
-@given(segments=st.integers(16, 3000))
-def test_a_merge_of_a_little_more_asks_for_pieces_of_the_same_size(segments: int) -> None:
-    now, later = (_pieces(size, size) for size in (segments, segments + segments // 20))
-    assert now[0] == later[0] or segments.bit_length() != (segments + segments // 20).bit_length()
+@given(segments=st.integers(16, 3000), known=st.lists(st.integers(1, 1000), max_size=20))
+def test_a_merge_asks_for_pieces_of_the_sizes_that_were_given_back(segments: int, known: list[int]) -> None:
+    pieces = _pieces(segments, segments + 3, tuple(sorted(known, reverse=True)))
+    assert sum(pieces) == segments + 3 and all(pieces)
+    before = _pieces(segments, segments)
+    later = _pieces(segments + segments // 20, segments + segments // 20, before)
+    large = [size for size in before if size > segments / 8]
+    assert list(later[: len(large)]) == large and len(later) <= len(before) + 1
 
 
 def grown(pool: Pool, batches: int, provides: bool) -> Iterator[int]:
@@ -105,52 +106,79 @@ def test_a_device_without_memory_provides_none_and_nothing_changes() -> None:
     assert pool.num_free and not pool.is_short
 
 
-@pytest.mark.parametrize("has_pieces", [True, False], ids=["they are there", "the device must be asked"])
-def test_the_next_merge_is_provided_for_and_nothing_of_it_is_kept(has_pieces: bool) -> None:
+def loaded_and_merged(device: EmulatedDevice) -> Pool:
+    """A pool that has all but what the next merge takes."""
+    pool = Pool(device, weighted=False)
+    pool.keep_only(pool.take_apart(3000, 3000))
+    while pool.is_short:
+        pool.provide()
+    pool.keep_only(pool.take_apart(3100, 3100))
+    while pool.num_free < packed_pool._low(3100):
+        pool.provide()
+    assert pool.is_short
+    return pool
+
+
+def test_a_store_that_was_only_loaded_is_not_provided_for_a_merge() -> None:
+    """Perhaps there will never be one."""
     device = Asked()
     pool = Pool(device, weighted=False)
-    pool.keep_only(pool.take_apart(3000, 3000))  # a store is loaded: perhaps there will never be a merge
+    pool.keep_only(pool.take_apart(3000, 3000))
     while pool.is_short:
         pool.provide()
     device.sizes.clear()
     pool.provide()
     assert not device.sizes
-    pool.keep_only(pool.take_apart(3100, 3100))
-    assert pool.is_short
-    if has_pieces:
+
+
+def test_the_next_merge_is_provided_for_and_nothing_of_it_is_kept() -> None:
+    device = CuttingPool()
+    pool = loaded_and_merged(device)
+    before = pool.nbytes
+    while pool.is_short:
+        pool.provide()
+    assert pool.nbytes <= before + 3100 / 32 * pool.page_bytes
+    device.asked.clear()
+    pool.take_apart(3250, 3200)
+    assert not device.asked
+
+
+def test_a_device_that_must_be_asked_is_asked_for_much_at_a_time() -> None:
+    """One piece shows that there is too little; then all that is missing comes together, and more than the merge takes."""
+    device = CuttingPool()
+    pool = loaded_and_merged(device)
+    device.forget_free()
+    device.asked.clear()
+    while pool.is_short:
+        pool.provide()
+    assert len(device.asked) == 2 and sum(device.asked) > (3100 + 3100 // 5) * pool.page_bytes
+
+
+@given(growth=st.floats(1.01, 1.06), spare=st.integers(0, 4000))
+def test_a_store_that_grows_by_merges_seldom_asks_the_device(growth: float, spare: int) -> None:
+    """Merges find what those before gave back, so that the device has little more than two copies and what was spare."""
+    device = CuttingPool()
+    pool = Pool(device, weighted=False)
+    device.allocate(spare * pool.page_bytes)
+    used, asks, in_merges, merges = 2000, 0, 0, 0
+    pool.keep_only(pool.take_apart(used, used))
+    while used < 8000:
+        before = len(device.asked)
         while pool.is_short:
             pool.provide()
-        pool.keep_only(pool.take_apart(3100, 3100))
-    else:
-        device.forget_pool()
-    bytes_before, asked = pool.nbytes, []
-    while pool.is_short:
-        device.sizes.clear()
-        before = device.pooled_bytes()
-        pool.provide()
-        asked.append((len(device.sizes), device.pooled_bytes() > before))
-    provided = Counter(device.sizes)
-    number = len(device.sizes)  # of pieces
-    if has_pieces:
-        assert asked[-1] == (number, False) and not any(is_new for _, is_new in asked)
-    else:  # one more at a time, since each takes the device long
-        assert asked[-number - 1 :] == [(size, True) for size in range(1, number + 1)] + [(number, False)]
-    assert sum(device.sizes) > 3300 * pool.page_bytes and pool.nbytes <= bytes_before + 3100 / 32 * pool.page_bytes
-    device.sizes.clear()
-    pool.take_apart(3200, 3200)
-    largest = max(device.sizes)
-    assert Counter(device.sizes)[largest] <= provided[largest]
+        asks += len(device.asked) > before
+        before = len(device.asked)
+        used = int(used * growth)
+        pool.keep_only(pool.take_apart(used + used // 50, used)[:used])
+        merges += 1
+        in_merges += merges > 2 and len(device.asked) > before  # which were provided for
+    assert in_merges <= 1 and asks <= 12
+    assert device.pooled_bytes() < (3.5 * used + spare) * pool.page_bytes
 
 
 def test_memory_for_a_merge_is_not_asked_for_again_where_there_is_none() -> None:
     device = Asked()
-    pool = Pool(device, weighted=False)
-    pool.keep_only(pool.take_apart(3000, 3000))
-    pool.keep_only(pool.take_apart(3100, 3100))
-    device.forget_pool()
-    while not pool._pieces_ahead:
-        assert pool.provide()
-    assert pool.is_short  # more pieces are to come
+    pool = loaded_and_merged(device)
     device.refuses = True
     assert not pool.provide() and not pool.is_short
     device.refuses = False

@@ -186,11 +186,13 @@ def test_a_version_is_read_by_an_old_description_while_the_pool_moves_its_arrays
     pair.apply(keys_of(rng.integers(0, 300, 100_000), rng.integers(0, 2**31, 100_000)), path="merge")
     version, expected = pair.fork()
     held = bench.do(version.description)
+    pool = pair.state.pool
+    bench.do(lambda: pool._widen(2 * pool.arrays["totals"].size))
     pair.apply(keys_of(rng.integers(0, 300, 300_000), rng.integers(0, 2**31, 300_000)), path="merge")
-    assert held.arrays is not pair.state.pool.arrays  # they have moved
+    assert held.arrays is not pool.arrays  # they have moved
     found = bench.do(lambda: packed_read._offsets(bench.device, version, held)[1])
     np.testing.assert_array_equal(bench.device.get(found), reference.csr(None, expected)["offsets"])
-    assert bench.do(version.description).arrays is pair.state.pool.arrays
+    assert bench.do(version.description).arrays is pool.arrays
     assert_same(bench, version, expected)
 
 

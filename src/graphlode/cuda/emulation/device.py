@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -147,17 +146,16 @@ class EmulatedDevice:
 
 
 class _PoolSize:
-    """What a pool would have that keeps all it was asked for: of every size as many as were ever in use at a time."""
+    """What a pool would have that keeps all it was asked for, and cuts as it likes: the most that was in use at a time."""
 
     def __init__(self) -> None:
         self.nbytes = 0
-        self._used: Counter[int] = Counter()
-        self._most: Counter[int] = Counter()
+        self._used = 0
 
     def count(self, memory: AnyArray) -> None:
-        size = int(memory.nbytes)
-        self._used[size] += 1
-        weakref.finalize(memory, self._used.subtract, [size]).atexit = False
-        if self._used[size] > self._most[size]:
-            self._most[size] = self._used[size]
-            self.nbytes += size
+        self._used += memory.nbytes
+        weakref.finalize(memory, self._forget, memory.nbytes).atexit = False
+        self.nbytes = max(self.nbytes, self._used)
+
+    def _forget(self, nbytes: int) -> None:
+        self._used -= nbytes

@@ -4,9 +4,9 @@ Pages, with all that is kept of their leaves, lie in segments that are never mov
 few bytes that are kept of each page as a whole. How many versions hold a page is counted on the host, where versions
 are made and dropped, by the extension `_driver`; the device sees one flag per page. See include/packed_store.cuh.
 
-Asking for memory can take longer than a small batch does. So a pool that runs short of pages is given more between
-batches (`provide`), and memory for a merge comes in pieces of the same size, so that what one merge gives back the next
-one can have.
+Asking the device for memory takes longer than a small batch does, however much it is. So a pool that runs short of pages
+is given more between batches (`provide`); memory for a merge comes in pieces, of the sizes that the one before gave back,
+which the device's own pool has; and where that has too little, the device is asked for much at a time.
 """
 
 from __future__ import annotations
@@ -45,11 +45,16 @@ _PIECES = 4
 # The table of segments has room for so many to begin with.
 _LEAST_TABLE = 64
 _ALIGNMENT = 256  # bytes
-# There is so many times the room that is needed for what is kept of pages: a thousandth part of what they take.
-_ROOM = 2.5
-_LITTLE_ROOM, _MUCH_ROOM = 1.25, 8  # with less there is soon too little, with more it is given back
+# There is so many times the room that is needed for what is kept of pages, 13 bytes for each, which take 33,000: merges,
+# which double the pages for a moment, should have enough when the store is loaded.
+_ROOM = 5
+_LITTLE_ROOM, _MUCH_ROOM = 1.25, 16  # with less there is soon too little, with more it is given back
 # A merge that writes this much more than the one before finds memory.
 _GROWTH = 1.07
+# What the device is asked for beyond what is needed, as a part of all pages.
+_ASKED = 1 / 4
+# Pieces of memory that was given back are asked for again in the same sizes, but for those below this part of all.
+_SMALL_PIECE = 3  # as _part has it
 
 
 def address(array: Any) -> int:
@@ -80,14 +85,26 @@ def _part(segments: int, shift: int) -> int:
 
 
 @lru_cache
-def _pieces(first: int, all_segments: int) -> tuple[int, ...]:
-    """So many segments, of which the first ones will surely be needed, in pieces: two or three alike, which memory that was
-    given back fits, and a smaller one. The others come in a few pieces, each no larger than what may be spare unless that
-    would make many."""
+def _pieces(first: int, all_segments: int, known: tuple[int, ...] = ()) -> tuple[int, ...]:
+    """So many segments, of which the first ones will surely be needed, in pieces: of the sizes that are known, the largest
+    first, and what is left in up to three alike and a smaller one. The others come in a few pieces, each no larger than
+    what may be spare unless that would make many."""
     alike = _part(first, 1)
+    again = _again(first, known)
+    left = first - sum(again)
     rest = all_segments - first
     piece = max(1, -(-rest // _PIECES), int(_SPARE * first))
-    return (alike,) * (first // alike) + _cut(first % alike, alike) + _cut(rest, piece)
+    return again + (alike,) * (left // alike) + _cut(left % alike, alike) + _cut(rest, piece)
+
+
+def _again(first: int, known: tuple[int, ...]) -> tuple[int, ...]:
+    """Those of the known sizes that are not small and come to so many segments at most."""
+    again, left = [], first
+    for size in known:
+        if _part(first, _SMALL_PIECE) <= size <= left:
+            again.append(size)
+            left -= size
+    return tuple(again)
 
 
 def _cut(segments: int, piece: int) -> tuple[int, ...]:
@@ -111,7 +128,7 @@ class Pool:
         self._versions = 0  # immutable ones, of which nobody has said that they are gone
         self._room = 0  # pages for which the table of segments and what is kept of pages suffice
         self._merged = 0  # segments that a merge wrote in the place of others, if the next one is not provided for
-        self._pieces_ahead: list[int] = []  # for the next merge, in segments, the largest first
+        self._given_back: tuple[int, ...] = ()  # sizes of the pieces that it replaced, in segments, the largest first
         self.segments: Any = device.zeros(_LEAST_TABLE, np.uint64)  # where each begins; has room for more
         self.arrays: dict[str, Any] = {name: device.zeros(0, dtype) for name, dtype in _PER_PAGE.items()}
 
@@ -166,7 +183,7 @@ class Pool:
         counted, self._foreseen = self._counted, None
         if count > counted.num_free:
             missing = -(-(count - counted.num_free) // SEGMENT_PAGES)
-            self._grow((max(missing, _part(counted.num_used // SEGMENT_PAGES, 4)),))
+            self._grow((max(missing, self._part_of_all(4)),))
         return self._taken(count)
 
     def take_apart(self, count: int, surely: int) -> AnyArray:
@@ -177,7 +194,7 @@ class Pool:
         """
         if max(count, self._counted.num_used) <= SEGMENT_PAGES and not self.num_too_many:
             return self.take(count)
-        self._grow(_pieces(-(-surely // SEGMENT_PAGES), -(-count // SEGMENT_PAGES)))
+        self._grow(_pieces(-(-surely // SEGMENT_PAGES), -(-count // SEGMENT_PAGES), self._given_back))
         return self._taken(count)
 
     def _taken(self, count: int) -> AnyArray:
@@ -234,10 +251,10 @@ class Pool:
                 counted.release(those[pages.size :])
                 if counted.num_free > _high(counted.num_used):
                     unused += counted.drop_unused()
-        given_back = sum(self._memory.pop(piece)[1] for piece in unused)
-        is_second_copy = 2 * given_back > pages.size * self.page_bytes
-        self._merged = -(-pages.size // SEGMENT_PAGES) if is_second_copy else 0
-        self._pieces_ahead = []
+        given_back = sorted((self._memory.pop(piece)[1] // self._segment_bytes for piece in unused), reverse=True)
+        segments = -(-pages.size // SEGMENT_PAGES)
+        is_second_copy = 2 * sum(given_back) > segments
+        self._merged, self._given_back = (segments, tuple(given_back)) if is_second_copy else (0, ())
         self._forget_tail()
 
     def trim(self) -> None:
@@ -265,8 +282,7 @@ class Pool:
     def is_short(self) -> bool:
         """Whether `provide` has something to do."""
         counted = self._counted
-        is_merge_to_come = bool(self._merged or self._pieces_ahead)
-        return is_merge_to_come or counted.num_free < _low(counted.num_used) or self._has_little_room
+        return bool(self._merged) or counted.num_free < _low(counted.num_used) or self._has_little_room
 
     @property
     def is_very_short(self) -> bool:
@@ -281,38 +297,29 @@ class Pool:
     def provide(self) -> bool:
         """Memory that batches to come will need, when the device has nothing else to do; whether there is some.
 
-        A few pages; or, piece by piece, as much as the next merge takes if that writes a little more than the one before,
-        which is left with the device's own pool.
+        A few pages; or as much as the next merge takes if that writes a little more than the one before, which is left with
+        the device's own pool.
         """
         counted = self._counted
         try:
             if counted.num_free < _low(counted.num_used):
-                self._grow((_part(counted.num_used // SEGMENT_PAGES, 5),))
+                self._grow((self._part_of_all(5),))
             elif self._has_little_room:
                 self._widen(int(_LITTLE_ROOM * counted.num_pages) + 1)
-            else:
+            elif self._merged:
                 self._provide_for_merge()
         except MemoryError:
-            self._pieces_ahead = []
             return False
         return True
 
     def _provide_for_merge(self) -> None:
-        """Pieces for the next merge, up to the first that the device's own pool does not have: the device takes as long for
-        one as for a small batch. Those before it are taken, too, so that it is another one."""
-        if self._merged:
-            segments, self._merged = int(_GROWTH * self._merged) + 1, 0
-            # And a little more, since the batch itself takes some of it.
-            self._pieces_ahead = sorted((*_pieces(segments, segments), _part(segments, 4)), reverse=True)
-        device, segment_bytes, taken = self._device, self._segment_bytes, []
-        with device.current():
-            before = device.pooled_bytes()
-            for piece in self._pieces_ahead:
-                taken.append(device.allocate(piece * segment_bytes))
-                if device.pooled_bytes() != before:
-                    break
-            else:
-                self._pieces_ahead = []
+        segments, self._merged = int(_GROWTH * self._merged) + 1, 0
+        # And a little more, since the batch itself takes some of it.
+        self._allocate((*_pieces(segments, segments, self._given_back), _part(segments, 4)))
+
+    def _part_of_all(self, shift: int) -> int:
+        """Of the segments whose pages are taken, as `_part` has it."""
+        return _part(self._counted.num_used // SEGMENT_PAGES, shift)
 
     def _grow(self, pieces: Sequence[int]) -> None:
         """Pieces of memory of so many segments each, whose pages are taken next. All that may fail comes first."""
@@ -328,10 +335,24 @@ class Pool:
         device.update(self.segments, begin, counted.addresses_of(begin, end))
 
     def _allocate(self, pieces: Sequence[int]) -> list[tuple[Any, int]]:
-        """Memory for so many segments each, and where it begins."""
+        """Memory for so many segments each, and where it begins.
+
+        If the device itself has to be asked, it is asked for all that is still missing at once, and for what growing will
+        take for a while: its own pool keeps what is let go, and cuts from it.
+        """
         device, segment_bytes = self._device, self._segment_bytes
+        memory: list[tuple[Any, int]] = []
+        more = int(_ASKED * self._counted.num_used) * self.page_bytes
         with device.current():
-            return [device.allocate(size * segment_bytes) for size in pieces]
+            before, is_asked = device.pooled_bytes(), False
+            for done, size in enumerate(pieces, 1):
+                memory.append(device.allocate(size * segment_bytes))
+                if not is_asked and device.pooled_bytes() != before:
+                    is_asked, ahead = True, more + sum(pieces[done:]) * segment_bytes
+                    if ahead:
+                        with suppress(MemoryError):
+                            device.allocate(ahead)
+        return memory
 
     @property
     def _segment_bytes(self) -> int:
@@ -340,13 +361,13 @@ class Pool:
     def _widen(self, pages: int) -> None:
         """Room for so many pages in the table of segments, and for what is kept of them."""
         if pages > self.segments.size * SEGMENT_PAGES:
-            table = self._device.zeros(2 * -(-pages // SEGMENT_PAGES), np.uint64)
+            table = self._device.zeros(_ROOM * -(-pages // SEGMENT_PAGES), np.uint64)
             self._device.update(table, 0, self._counted.addresses)
             self._device.synchronize()  # as in _resize
             self.segments = table
             self.generation += 1
         if pages > self.arrays["totals"].size:
-            self._resize(int(_ROOM * pages))
+            self._resize(_ROOM * pages)
         self._room = min(self.segments.size * SEGMENT_PAGES, self.arrays["totals"].size)
 
     def _forget_tail(self) -> None:
@@ -355,7 +376,7 @@ class Pool:
         if self.arrays["totals"].size <= _MUCH_ROOM * pages + SEGMENT_PAGES:
             return
         with suppress(MemoryError):  # it can wait
-            self._resize(int(_ROOM * pages))
+            self._resize(_ROOM * pages)
             self._counted.forget_tail()
 
     def _resize(self, room: int) -> None:

@@ -1,0 +1,59 @@
+"""The memory of a device behind a pool that keeps what it was asked for and cuts pieces from it, as CuPy's does."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from graphlode.cuda.emulation.device import EmulatedDevice
+
+
+class CuttingPool(EmulatedDevice):
+    """Nothing is there to be written: only addresses are handed out. `asked` are the bytes of each time that the device
+    itself had to be asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[int] = []
+        self._free: dict[int, int] = {}  # bytes by where they begin
+        self._begins: set[int] = set()  # of what the device gave
+        self._end = 1 << 20
+
+    def pooled_bytes(self) -> int:
+        return sum(self.asked)
+
+    def allocate(self, nbytes: int) -> tuple[Any, int]:
+        begin = self._cut(nbytes)
+        memory = np.empty(0, np.uint8)
+        weakref.finalize(memory, self._take_back, begin, nbytes)
+        return memory, begin
+
+    def forget_free(self) -> None:
+        """What is free is given back to the device."""
+        self._free.clear()
+
+    def _cut(self, nbytes: int) -> int:
+        """From the smallest piece that is large enough."""
+        found = min((size, begin) for begin, size in [*self._free.items(), (self._end, 2**62)] if size >= nbytes)[1]
+        if found == self._end:
+            self.asked.append(nbytes)
+            self._begins.add(found)
+            self._end += nbytes
+        else:
+            size = self._free.pop(found)
+            if size > nbytes:
+                self._free[found + nbytes] = size - nbytes
+        return found
+
+    def _take_back(self, begin: int, nbytes: int) -> None:
+        """With what lies free beside it, if the device gave that together."""
+        end = begin + nbytes
+        if end in self._free and end not in self._begins:
+            nbytes += self._free.pop(end)
+        before = next((at for at, size in self._free.items() if at + size == begin), None)
+        if before is not None and begin not in self._begins:
+            nbytes += self._free.pop(before)
+            begin = before
+        self._free[begin] = nbytes
