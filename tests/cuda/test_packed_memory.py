@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -40,13 +39,12 @@ class Asked(EmulatedDevice):
 
 
 @given(first=st.integers(1, 5000), more=st.integers(0, 5000))
-def test_pieces_come_to_what_is_needed_and_most_of_them_are_alike(first: int, more: int) -> None:
+def test_pieces_come_to_what_is_needed_and_are_few(first: int, more: int) -> None:
     pieces = _pieces(first, first + more)
-    assert sum(pieces) == first + more
     sure = _pieces(first, first)
+    assert sum(pieces) == first + more and all(pieces)
     assert pieces[: len(sure)] == sure and sum(sure) == first
-    assert first < 2 or 2 <= Counter(sure)[sure[0]] <= 4
-    assert all(piece <= sure[0] for piece in sure) and len(pieces) <= len(sure) + 5
+    assert len(sure) <= 3 and len(pieces) <= len(sure) + 5
 
 
 @given(segments=st.integers(16, 3000), known=st.lists(st.integers(1, 1000), max_size=20))
@@ -55,7 +53,7 @@ def test_a_merge_asks_for_pieces_of_the_sizes_that_were_given_back(segments: int
     assert sum(pieces) == segments + 3 and all(pieces)
     before = _pieces(segments, segments)
     later = _pieces(segments + segments // 20, segments + segments // 20, before)
-    large = [size for size in before if size > segments / 8]
+    large = [size for size in before if size > segments / 4]
     assert list(later[: len(large)]) == large and len(later) <= len(before) + 1
 
 
@@ -173,7 +171,7 @@ def test_a_store_that_grows_by_merges_seldom_asks_the_device(growth: float, spar
         merges += 1
         in_merges += merges > 2 and len(device.asked) > before  # which were provided for
     assert in_merges <= 1 and asks <= 12
-    assert device.pooled_bytes() < (3.5 * used + spare) * pool.page_bytes
+    assert device.pooled_bytes() < (4.5 * used + spare) * pool.page_bytes
 
 
 def test_memory_for_a_merge_is_not_asked_for_again_where_there_is_none() -> None:

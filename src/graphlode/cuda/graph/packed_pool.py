@@ -40,10 +40,11 @@ _PER_PAGE = {"totals": np.uint32, "marks": np.uint32, "jobs": np.uint32, "held":
 _LOW, _SPARE = 1 / 32, 1 / 16
 # What a batch that splits a few pages takes for a moment, whatever the size of the shard.
 _A_FEW = SEGMENT_PAGES // 2
-# Pages of which it is not known whether they are needed come in so many pieces of memory.
-_PIECES = 4
+# Pages that replace all others come in so many pieces of memory alike; those of which it is not known whether they are
+# needed, in so many at most.
+_ALIKE, _PIECES = 3, 4
 # The table of segments has room for so many to begin with.
-_LEAST_TABLE = 64
+_LEAST_TABLE = 256
 _ALIGNMENT = 256  # bytes
 # There is so many times the room that is needed for what is kept of pages, 13 bytes for each, which take 33,000: merges,
 # which double the pages for a moment, should have enough when the store is loaded.
@@ -86,15 +87,13 @@ def _part(segments: int, shift: int) -> int:
 
 @lru_cache
 def _pieces(first: int, all_segments: int, known: tuple[int, ...] = ()) -> tuple[int, ...]:
-    """So many segments, of which the first ones will surely be needed, in pieces: of the sizes that are known, the largest
-    first, and what is left in up to three alike and a smaller one. The others come in a few pieces, each no larger than
+    """So many segments, of which the first ones will surely be needed, in few pieces, since each takes time: of the sizes
+    that are known, the largest first, and up to three others. What may not be needed comes in a few, each no larger than
     what may be spare unless that would make many."""
-    alike = _part(first, 1)
     again = _again(first, known)
-    left = first - sum(again)
     rest = all_segments - first
     piece = max(1, -(-rest // _PIECES), int(_SPARE * first))
-    return again + (alike,) * (left // alike) + _cut(left % alike, alike) + _cut(rest, piece)
+    return again + _cut(first - sum(again), -(-first // _ALIKE)) + _cut(rest, piece)
 
 
 def _again(first: int, known: tuple[int, ...]) -> tuple[int, ...]:
@@ -130,6 +129,7 @@ class Pool:
         self._merged = 0  # segments that a merge wrote in the place of others, if the next one is not provided for
         self._given_back: tuple[int, ...] = ()  # sizes of the pieces that it replaced, in segments, the largest first
         self.segments: Any = device.zeros(_LEAST_TABLE, np.uint64)  # where each begins; has room for more
+        self._sent: AnyArray = np.zeros(_LEAST_TABLE, np.uint64)  # what is in it
         self.arrays: dict[str, Any] = {name: device.zeros(0, dtype) for name, dtype in _PER_PAGE.items()}
 
     def clear_first_page(self) -> None:
@@ -332,7 +332,10 @@ class Pool:
         first, begin, end = counted.add([begins for _, begins in memory], pieces, segment_bytes)
         for number, size in enumerate(pieces):
             self._memory[first + number] = memory[number][0], size * segment_bytes
-        device.update(self.segments, begin, counted.addresses_of(begin, end))
+        addresses, known = counted.addresses_of(begin, end), self._sent[begin:end]
+        if addresses.tobytes() != known.tobytes():  # memory often comes again in the same order
+            device.update(self.segments, begin, addresses)
+            known[:] = addresses
 
     def _allocate(self, pieces: Sequence[int]) -> list[tuple[Any, int]]:
         """Memory for so many segments each, and where it begins.
@@ -361,10 +364,12 @@ class Pool:
     def _widen(self, pages: int) -> None:
         """Room for so many pages in the table of segments, and for what is kept of them."""
         if pages > self.segments.size * SEGMENT_PAGES:
-            table = self._device.zeros(_ROOM * -(-pages // SEGMENT_PAGES), np.uint64)
-            self._device.update(table, 0, self._counted.addresses)
+            sent: AnyArray = np.zeros(_ROOM * -(-pages // SEGMENT_PAGES), np.uint64)
+            addresses = self._counted.addresses
+            sent[: addresses.size] = addresses
+            table = self._device.asarray(sent)
             self._device.synchronize()  # as in _resize
-            self.segments = table
+            self.segments, self._sent = table, sent
             self.generation += 1
         if pages > self.arrays["totals"].size:
             self._resize(_ROOM * pages)
