@@ -1,8 +1,36 @@
-"""Edge weights as lengths: what they must be, and how far a search goes at once."""
+"""Edge weights: which integers can be one; as lengths, what they must be and how far a search goes at once."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from graphlode.errors import InputError
+from graphlode.types import AnyArray
+
+_EXACT = 2**53  # up to here a 64-bit float holds every integer
+
+
+def require_exact(array: AnyArray, given: Any = None) -> None:
+    """Raise InputError unless 64-bit floats hold every integer of the weights; `given`: what the array was read from."""
+    wrong: AnyArray = np.empty(0, np.int64)
+    if array.dtype.kind in "iu" and array.itemsize == 8:
+        sizes = np.abs(array).astype(np.uint64)  # that of -2^63, too
+        large = np.flatnonzero(sizes > _EXACT)
+        # Without its trailing zeros an integer must have no more bits than a float keeps.
+        lowest_bits = sizes[large] & (~sizes[large] + np.uint64(1))
+        wrong = large[sizes[large] // lowest_bits > _EXACT]
+        given = array
+    elif array.dtype.kind == "f" and isinstance(given, list | tuple):  # numpy has rounded integers beside floats
+        large = np.flatnonzero(np.abs(array) >= _EXACT)
+        wrong = large[[isinstance(given[at], int | np.integer) and int(given[at]) != int(array[at]) for at in large]]
+    if wrong.size:
+        at = int(wrong[0])
+        raise InputError(
+            f"weights are 64-bit floats, which do not hold {int(given[at])} (edge {at}) exactly; "
+            "round such weights first, or divide them"
+        )
 
 
 def require_lengths(least: float) -> None:

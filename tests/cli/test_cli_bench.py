@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from graphlode.cli.commands.bench import Experiment
-from graphlode.experiments import EXPERIMENTS, experiment
+from graphlode.experiments import EXPERIMENTS, experiment, runtime
 
 QUICK = ("--repeats", 1, "--limit", 20)
 
@@ -70,13 +70,100 @@ def test_known_counts_are_compared_with(graphlode: Any, tmp_path: Path) -> None:
     )
 
 
-def test_what_goes_wrong_with_one_graph_does_not_touch_the_others(graphlode: Any, tmp_path: Path) -> None:
+def _fail_on(monkeypatch: pytest.MonkeyPatch, graph: str) -> None:
+    """Have the experiment cliques-runtime fail on a graph before it has a cell of it."""
+    measure = runtime.measure
+
+    def fail(subject: Any, setting: Any, record: Any) -> None:
+        if subject.name == graph:
+            raise ZeroDivisionError("no luck")
+        measure(subject, setting, record)
+
+    monkeypatch.setattr(runtime, "measure", fail)
+
+
+@pytest.mark.parametrize("graphs", [("lesmis", "karate"), ("karate", "lesmis")])
+def test_what_goes_wrong_with_one_graph_does_not_touch_the_others(
+    graphlode: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graphs: tuple[str, str]
+) -> None:
+    _fail_on(monkeypatch, "lesmis")
     options = ("-k", 3, "--device", "reference", "--out", tmp_path, *QUICK)
-    shown = graphlode("bench", "cliques-runtime", "no-such-graph", "karate", *options)
-    assert shown.status == 2 and "no-such-graph could not be measured" in shown.err
-    written = json.loads((tmp_path / "cliques-runtime.json").read_text("utf-8"))
-    assert list(written["failed"]) == ["no-such-graph"]
+    shown = graphlode("bench", "cliques-runtime", *graphs, *options)
+    file = tmp_path / "cliques-runtime.json"
+    says = f"error: lesmis could not be measured: ZeroDivisionError: no luck; {file} tells where\n"
+    assert shown.status == 2 and shown.err.endswith(says) and "Traceback" not in shown.err
+    written = json.loads(file.read_text("utf-8"))
+    assert "Traceback" in written["failed"]["lesmis"]
     assert {cell["graph"] for cell in written["cells"]} == {"karate"}
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    """A folder with what earlier runs of all experiments wrote."""
+    folder = tmp_path / "earlier"
+    folder.mkdir()
+    for name in EXPERIMENTS:
+        (folder / f"{name}.json").write_text("earlier")
+    return folder
+
+
+def _untouched(folder: Path) -> bool:
+    return {file.name: file.read_text() for file in folder.iterdir()} == {f"{n}.json": "earlier" for n in EXPERIMENTS}
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize(
+    ("graph", "says"),
+    [
+        ("jaz", "jaz: no such file; bundled graphs are karate, "),
+        ("loop.txt", "loop.txt: there are no edges to measure"),
+        ("broken.txt", "broken.txt, line 1: "),
+        ("rmat:5:0", "rmat:5:0: there are no edges to measure"),
+        ("rmat:5", "rmat:5: a generated graph is KIND:SCALE:EDGES"),
+    ],
+)
+def test_a_graph_that_cannot_be_measured_is_named_and_what_is_there_stays(
+    graphlode: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, earlier: Path, name: str, graph: str, says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop.txt").write_text("1 1\n", "utf-8")
+    (tmp_path / "broken.txt").write_text("1 x\n", "utf-8")
+    for graphs in ((graph,), ("karate", graph)):
+        assert graphlode("bench", name, *graphs, "--device", "cpu", "--out", earlier).error.startswith(says)
+        assert _untouched(earlier)
+    assert graphlode("bench", name, graph, "--device", "cpu", "--out", "new").status == 2
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_experiment_that_cannot_run_on_a_device_leaves_what_is_there(graphlode: Any, earlier: Path) -> None:
+    says = graphlode("bench", "cliques-ablation", "--device", "cpu", "--out", earlier).error
+    assert "use cuda:0 or cuda-emulated" in says and _untouched(earlier)
+
+
+def test_a_fault_of_an_experiment_is_not_hidden_and_leaves_what_is_there(
+    graphlode: Any, monkeypatch: pytest.MonkeyPatch, earlier: Path
+) -> None:
+    _fail_on(monkeypatch, "karate")
+    with pytest.raises(ZeroDivisionError):
+        graphlode("bench", "cliques-runtime", "karate", "--device", "reference", "--out", earlier)
+    assert _untouched(earlier)
+
+
+def test_batches_that_are_left_out_are_told(graphlode: Any, tmp_path: Path, earlier: Path) -> None:
+    (tmp_path / "tiny.txt").write_text("1 2\n2 3\n3 4\n", "utf-8")
+    options = ("bench", "store-batch", tmp_path / "tiny.txt", "--device", "cpu", *QUICK)
+    said = "tiny: batches of 100, 1,000, 10,000, 100,000, 1,000,000 edges are left out: the graph has 3"
+    assert graphlode(*options, "--out", earlier).error == f"nothing was measured; {said}"
+    assert _untouched(earlier)
+    shown = graphlode(*options, "--sizes", "1,7", "--out", tmp_path)
+    assert shown.status == 0 and "tiny: batches of 7 edges are left out: the graph has 3\n" in shown.out
+
+
+def test_a_graph_that_is_too_small_for_a_clique_is_measured(graphlode: Any, tmp_path: Path) -> None:
+    (tmp_path / "tiny.txt").write_text("1 2\n2 3\n", "utf-8")
+    options = ("-k", 4, "--device", "cpu", "--out", tmp_path, *QUICK)
+    cells = graphlode("bench", "cliques-runtime", tmp_path / "tiny.txt", *options, "--json").json["cells"]
+    assert {(cell["status"], cell["answer"]) for cell in cells} == {("done", 0)}
 
 
 def test_without_matplotlib_the_json_is_still_written(
@@ -106,6 +193,22 @@ def test_sizes_that_leave_nothing_to_measure_are_refused(graphlode: Any, tmp_pat
 def test_sizes_that_mean_nothing_are_refused(graphlode: Any, tmp_path: Path, sizes: str) -> None:
     shown = graphlode("bench", "cliques-runtime", "karate", "-k", sizes, "--out", tmp_path)
     assert "-k takes sizes" in shown.error
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "says"),
+    [
+        ("store-correctness", "0", "--sizes takes sizes of at least 1: "),
+        ("store-shares", "x", "--sizes takes sizes of at least 0: "),
+        ("store-batch", "1-999999", "--sizes takes at most "),
+        ("motifs-runtime", "2", "--sizes takes sizes of at least 3: "),
+    ],
+)
+def test_wrong_sizes_are_told_by_the_option_that_they_came_in(
+    graphlode: Any, tmp_path: Path, name: str, sizes: str, says: str
+) -> None:
+    shown = graphlode("bench", name, "karate", "--sizes", sizes, "--device", "cpu", "--out", tmp_path)
+    assert shown.error.startswith(says)
 
 
 def test_an_unknown_experiment_and_a_file_for_a_folder_are_refused(graphlode: Any, tmp_path: Path) -> None:

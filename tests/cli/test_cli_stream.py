@@ -6,6 +6,7 @@ import bz2
 import gzip
 from collections.abc import Callable
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ ALL_COME = ("--load", 0.1, "--slide", 0.1, "--slides", 9, "--devices", "cpu", "-
 
 @pytest.fixture
 def arrivals(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """The edges that a stream inserts, in their order."""
+    """The edges that a stream inserts, in their order, by the positions of their ends."""
     seen: list[tuple[int, int]] = []
 
     class Watched(gl.DynamicGraph):
@@ -102,7 +103,7 @@ def test_a_repeated_edge_comes_once_at_the_time_of_its_last_line(
     file.write_text("1 2 100\n3 4 200\n2 1 300\n5 6 250\n", "utf-8")
     options = ("--values", "times", "--load", 1, "--slides", 0, "--json")
     assert graphlode("stream", file, *options).json["graph"]["num_edges"] == 3
-    assert arrivals == [(3, 4), (5, 6), (1, 2)]
+    assert arrivals == [(2, 3), (4, 5), (0, 1)]
 
 
 def test_a_search_sees_the_edges_of_its_time(graphlode: Any, tmp_path: Path) -> None:
@@ -158,7 +159,8 @@ def test_people_see_a_table(graphlode: Any) -> None:
     [
         (("--load", 0), "loaded must be above 0"),
         (("--slide", 0.7), "a slide must be above 0 and at most the part that is loaded"),
-        (("--bfs", 99), "vertex 99 is not among the edges"),
+        (("--bfs", 99), "karate: there is no vertex 99 to search from"),
+        (("--bfs", 2**80), f"karate: there is no vertex {2**80} to search from"),
         (("--shares", "cpu"), "--shares takes weights such as"),
         (("--shares", "reference=1"), "shares must name the devices"),
         (("--devices", "tpu"), "tpu"),
@@ -168,6 +170,83 @@ def test_people_see_a_table(graphlode: Any) -> None:
 )
 def test_what_cannot_be_is_refused_in_one_line(graphlode: Any, options: tuple[Any, ...], says: str) -> None:
     assert says in graphlode("stream", "karate", *options).error
+
+
+@pytest.mark.parametrize(("vertex", "reached"), [(10, 11), (0, 1)])
+def test_a_search_may_begin_at_any_vertex_of_the_file(
+    graphlode: Any, tmp_path: Path, vertex: int, reached: int
+) -> None:
+    """Only the path from 10 to 20 is loaded; ids are not positions."""
+    file = tmp_path / "timed.txt"
+    file.write_text("".join(f"{7 * v} {7 * v + 7} {19 - v}\n" for v in range(20)), "utf-8")
+    options = ("--values", "times", "--slides", 0, "--bfs", 7 * vertex, "--json")
+    found = graphlode("stream", file, *options).json["bfs"]
+    assert found["source"] == 7 * vertex and found["before"]["reached"] == reached
+
+
+def test_every_shard_is_told_with_its_share(graphlode: Any) -> None:
+    options = ("stream", "karate", "--devices", "cpu,cpu", "--shares", "cpu=1", "--slides", 1)
+    (row,) = graphlode(*options, "--json").json["slides"]
+    assert row["shares"] == {"cpu": 512, "cpu#2": 512}
+    *_, header, _, line = graphlode(*options).out.rstrip().splitlines()
+    assert "slots of cpu " in header and "slots of cpu#2" in header and line.split()[-2:] == ["512", "512"]
+
+
+def test_the_rate_is_that_of_a_typical_slide(graphlode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first slide takes far longer than the others, as one does in which a store measures its devices."""
+
+    class Slow(gl.DynamicGraph):
+        def apply(self, batch: Any) -> Any:
+            sleep(0.5 if self.version == 1 else 0.0)
+            return super().apply(batch)
+
+    monkeypatch.setattr(command, "DynamicGraph", Slow)
+    options = ("stream", "jazz", "--devices", "cpu", "--slides", 5)
+    found = graphlode(*options, "--json").json
+    rows = found["slides"]
+    assert found["updates_per_second"] == sorted(row["updates_per_second"] for row in rows)[2]
+    mean = sum(row["updates_per_second"] * row["seconds"] for row in rows) / sum(row["seconds"] for row in rows)
+    assert found["updates_per_second"] > 3 * mean
+    (line,) = (line for line in graphlode(*options).out.splitlines() if "updates per second" in line)
+    assert "(median)" in line and float(line.split()[3]) * 1e6 > 3 * mean
+
+
+def test_a_stream_without_slides_has_no_rate(graphlode: Any) -> None:
+    assert graphlode("stream", "karate", "--slides", 0, "--json").json["updates_per_second"] is None
+
+
+@pytest.mark.parametrize("devices", ["cpu", "cpu,cpu", "cuda-emulated"])
+def test_weights_come_with_their_edges(
+    graphlode: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, devices: str
+) -> None:
+    file = tmp_path / "weighted.txt"
+    file.write_text("".join(f"{v} {v + 1} {v}.5\n" for v in range(20)), "utf-8")
+    left: list[dict[tuple[int, int], float]] = []
+
+    class Watched(gl.DynamicGraph):
+        def close(self) -> None:
+            left.append({(u, v): self.weight(u, v) for u, v in self.snapshot().edges().tolist()})
+            super().close()
+
+    monkeypatch.setattr(command, "DynamicGraph", Watched)
+    options = ("stream", file, "--slide", 0.1, "--slides", 3, "--devices", devices)
+    assert graphlode(*options, "--json").json["weighted"] is True
+    assert len(left[0]) == 10 and all(weight == min(edge) + 0.5 for edge, weight in left[0].items())
+    assert "come with the edges" in graphlode(*options).out
+    assert graphlode(*options, "--values", "none", "--json").json["weighted"] is False
+    assert set(left[2].values()) == {1.0}
+
+
+@pytest.mark.parametrize("devices", ["cpu", "cpu,cpu"])
+def test_weights_do_not_change_what_comes_when(
+    graphlode: Any, tmp_path: Path, arrivals: list[tuple[int, int]], devices: str
+) -> None:
+    file = tmp_path / "weighted.txt"
+    file.write_text(TIMED, "utf-8")
+    options = ("--load", 0.1, "--slide", 0.1, "--slides", 9, "--devices", devices, "--json")
+    for values in ("weights", "none"):
+        graphlode("stream", file, "--values", values, *options)
+    assert arrivals[:20] == arrivals[20:]
 
 
 def test_a_file_without_edges_is_refused(graphlode: Any, tmp_path: Path) -> None:

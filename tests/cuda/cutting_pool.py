@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 
 from graphlode.cuda.emulation.device import EmulatedDevice
+from graphlode.errors import DeviceMemoryError
 
 
 class CuttingPool(EmulatedDevice):
     """Nothing is there to be written: only addresses are handed out. `asked` are the bytes of each time that the device
-    itself had to be asked."""
+    itself had to be asked. It has `room` for so many pages."""
 
-    def __init__(self) -> None:
+    page_bytes = 1
+
+    def __init__(self, room: int = 2**40) -> None:
         super().__init__()
+        self._room = room
         self.asked: list[int] = []
         self._free: dict[int, int] = {}  # bytes by where they begin
         self._begins: set[int] = set()  # of what the device gave
@@ -23,6 +27,9 @@ class CuttingPool(EmulatedDevice):
 
     def pooled_bytes(self) -> int:
         return sum(self.asked)
+
+    def unpooled_bytes(self) -> int:
+        return self._room * self.page_bytes - self.pooled_bytes()
 
     def allocate(self, nbytes: int) -> tuple[Any, int]:
         begin = self._cut(nbytes)
@@ -38,6 +45,8 @@ class CuttingPool(EmulatedDevice):
         """From the smallest piece that is large enough."""
         found = min((size, begin) for begin, size in [*self._free.items(), (self._end, 2**62)] if size >= nbytes)[1]
         if found == self._end:
+            if nbytes > self.unpooled_bytes():
+                raise DeviceMemoryError("no memory, for a test")
             self.asked.append(nbytes)
             self._begins.add(found)
             self._end += nbytes

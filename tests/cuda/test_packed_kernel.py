@@ -68,6 +68,22 @@ def test_the_last_write_of_a_key_wins(bench: Bench) -> None:
         assert pair.apply(keys, ~deletes).deleted == 1
 
 
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("size", [30, 1500, 9000])
+def test_weights_that_differ_in_their_sign_alone_are_two(bench: Bench, size: int, path: Path) -> None:
+    rng, pair = np.random.default_rng(19), Pair(bench, 100, weighted=True)
+    keys = rng.permutation(keys_of(*np.divmod(np.arange(10_000), 100)))
+    pair.apply(keys, None, np.zeros(keys.size), path="merge")
+    version, expected = pair.fork()
+    some, minus = keys[:size], np.full(size, -0.0)
+    for weights, changed in ((minus, size), (minus, 0), (-minus, size)):
+        assert pair.apply(some, None, weights, path=path).changed == changed
+        there = np.isin(pair.expected.keys, some)
+        found = pair.bench.do(lambda: bench.device.get(packed.csr(bench.device, pair.state)["weights"]))
+        np.testing.assert_array_equal(np.signbit(found), there & np.signbit(weights[0]))
+    assert_same(bench, version, expected)
+
+
 def test_updates_without_effect_change_nothing(bench: Bench) -> None:
     rng, pair = np.random.default_rng(1), Pair(bench, 100)
     keys = random_keys(rng, 5000, 100)

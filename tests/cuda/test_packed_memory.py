@@ -11,7 +11,7 @@ import pytest
 from cutting_pool import CuttingPool
 from hypothesis import given
 from hypothesis import strategies as st
-from packed_pair import Pair, random_keys
+from packed_pair import Pair, assert_same, random_keys
 from test_packed_quick import N, Quick
 
 from graphlode.cuda.emulation.device import EmulatedDevice
@@ -154,7 +154,7 @@ def test_a_device_that_must_be_asked_is_asked_for_much_at_a_time() -> None:
 
 @given(growth=st.floats(1.01, 1.06), spare=st.integers(0, 4000))
 def test_a_store_that_grows_by_merges_seldom_asks_the_device(growth: float, spare: int) -> None:
-    """Merges find what those before gave back, so that the device has little more than two copies and what was spare."""
+    """Merges find what those before gave back, so that the pool has room for a few copies, and what was spare."""
     device = CuttingPool()
     pool = Pool(device, weighted=False)
     device.allocate(spare * pool.page_bytes)
@@ -172,6 +172,65 @@ def test_a_store_that_grows_by_merges_seldom_asks_the_device(growth: float, spar
         in_merges += merges > 2 and len(device.asked) > before  # which were provided for
     assert in_merges <= 1 and asks <= 12
     assert device.pooled_bytes() < (4.5 * used + spare) * pool.page_bytes
+
+
+def test_a_device_that_is_nearly_full_is_not_asked_for_more_than_is_needed() -> None:
+    device = CuttingPool(room=8800)
+    pool = Pool(device, weighted=False)
+    device.page_bytes = pool.page_bytes
+    pool.keep_only(pool.take_apart(4000, 4000))
+    while pool.is_short:
+        pool.provide()
+    assert device.pooled_bytes() < 4400 * pool.page_bytes
+    pool.keep_only(pool.take_apart(4096, 4096))  # for which there is just room
+
+
+def test_the_last_pages_of_a_full_device_are_found() -> None:
+    """What is usually asked for is too much there."""
+    device = CuttingPool(room=4000)
+    pool = Pool(device, weighted=False)
+    device.page_bytes = pool.page_bytes
+    taken = pool.take(2000).size
+    with pytest.raises(DeviceMemoryError):
+        while True:
+            taken += pool.take(9).size
+    assert taken > 4000 - 2 * SEGMENT_PAGES
+
+
+def test_addresses_that_the_device_knows_are_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    device, sent = CuttingPool(), []
+    update = device.update
+
+    def noted(array: Any, start: int, values: Any) -> None:
+        sent.append(values.size)
+        update(array, start, values)
+
+    monkeypatch.setattr(device, "update", noted)
+    pool = Pool(device, weighted=False)
+    counts = []
+    for _ in range(12):
+        sent.clear()
+        pool.keep_only(pool.take_apart(3000, 3000))
+        counts.append(len(sent))
+        backed = pool._counted.addresses != 0
+        assert (pool.segments[: backed.size][backed] == pool._counted.addresses[backed]).all()
+    assert counts[0] == 1 and counts[-2:] == [0, 0]
+
+
+def test_the_table_of_segments_is_replaced_as_the_store_grows(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While kernels read it, and versions of the one before."""
+    monkeypatch.setattr(packed_pool, "_LEAST_TABLE", 1)
+    monkeypatch.setattr(packed_pool, "_ROOM", 1)
+    rng, pair = np.random.default_rng(41), Pair(bench, 3000)
+    tables, versions = set(), []
+    for _ in range(4):
+        pair.apply(random_keys(rng, 100_000, 3000), path="merge")
+        tables.add(packed_pool.address(pair.state.pool.segments))
+        versions.append(pair.fork())
+        pair.apply(random_keys(rng, 500, 3000))
+    for version in versions:
+        assert_same(bench, *version)
+    assert len(tables) > 2
 
 
 def test_memory_for_a_merge_is_not_asked_for_again_where_there_is_none() -> None:

@@ -134,11 +134,13 @@ def test_the_file_of_a_record_is_whole_after_every_cell(tmp_path: Path) -> None:
     said: list[str] = []
     record = Record.begin(tmp_path / "r.json", "cliques-runtime", "Title", Setting("cpu", (4,), say=said.append))
     record.begin_graph(KARATE)
+    record.note("a word")
+    assert not list(tmp_path.iterdir())  # before there is a cell, nothing is worth more than what may be there
     record.add(cell(answer=11))
-    record.fail_graph("lesmis", "gone")
+    record.fail_graph("lesmis", "gone\nTraceback")
     found = json.loads((tmp_path / "r.json").read_text("utf-8"))
     assert found == record.document
-    assert found["graphs"] == [KARATE.facts] and found["failed"] == {"lesmis": "gone"}
+    assert found["graphs"] == [KARATE.facts] and found["failed"] == {"lesmis": "gone\nTraceback"}
     assert found["environment"]["cpu"] and found["schema"] == 1
     assert said == ["karate k=4 pivot cpu: done 1.000000 s", "lesmis: failed: gone"]
     assert not list(tmp_path.glob("*.part"))

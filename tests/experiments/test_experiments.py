@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import graphlode as gl
+from graphlode.errors import InputError
 from graphlode.experiments import experiment, scaling, sensitivity
 from graphlode.experiments.ablation import VARIANTS, change
 from graphlode.experiments.record import Setting
@@ -120,9 +121,9 @@ def test_scaling_with_larger_pieces_has_the_same_count(tmp_path: Path, monkeypat
 
 def test_where_to_build_is_not_asked_of_sizes_that_leave_no_choice(tmp_path: Path) -> None:
     setting = Setting("cuda-emulated", (5, 6), limit=60.0, repeats=1)
-    finished = run("cliques-sensitivity", ["clusters"], lambda _: Subject("clusters", CLUSTERS, {}), setting, tmp_path)
-    assert "no choice where to build below k = 6" in finished.document["failed"]["clusters"]
-    assert finished.document["cells"] == []
+    with pytest.raises(InputError, match="no choice where to build below k = 6"):
+        run("cliques-sensitivity", ["clusters"], lambda _: Subject("clusters", CLUSTERS, {}), setting, tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_runtime_on_a_cuda_device_has_the_cpu_beside_it(tmp_path: Path) -> None:

@@ -105,6 +105,13 @@ def test_batches_of_every_kind_are_timed_on_every_path(tmp_path: Path) -> None:
     assert all(len(cell["seconds"]) == len(cell["delete_seconds"]) == 2 for cell in cells)
 
 
+def test_batches_after_one_that_took_too_long_say_why_they_are_left_out(tmp_path: Path) -> None:
+    setting = Setting("cpu", (10, 20), limit=1e-9, repeats=1)
+    cells = run("store-batch", ["small"], lambda _: Subject("small", GRAPH, {}), setting, tmp_path).document["cells"]
+    assert [cell["status"] for cell in cells if cell["variant"] == "merge"] == ["done", "skipped"]
+    assert all("batches before took" in cell["reason"] for cell in cells if cell["status"] == "skipped")
+
+
 @pytest.mark.parametrize("kind", store_batch.KINDS)
 def test_new_edges_are_new_and_as_many_as_asked_for(kind: str) -> None:
     (batch,) = store_batch.new_edges(GRAPH, kind, 40, 1)
@@ -129,6 +136,13 @@ def test_a_window_slides_over_all_edges_and_begins_again() -> None:
         assert len(going) == len(coming) == 2 and set(going) <= window and not set(coming) & window
         window = window - set(going) | set(coming)
     assert window == set(edges[sliding.after(sliding.slides)].tolist()) == {8, 9, 0, 1, 2}
+
+
+def test_every_edge_comes_with_its_weight_every_time() -> None:
+    edges = np.arange(10)
+    sliding = Sliding(edges, edges + 100, load=0.5, slide=0.2, slides=7, weights=edges + 0.5)
+    for batch in (sliding.first(), *sliding.batches()):
+        assert batch.weights is not None and np.array_equal(batch.weights, batch.src + 0.5)
 
 
 def test_a_hundred_slides_of_a_hundredth_end_where_they_began() -> None:

@@ -67,6 +67,22 @@ def test_what_cannot_be_a_batch_is_refused(arguments: Any, message: str) -> None
         gl.Batch(*arguments)
 
 
+@pytest.mark.parametrize("make", [gl.Batch, lambda src, *rest: gl.Batch._on_device(np.array(src), *rest)])
+def test_only_weights_of_inserted_edges_are_looked_at(make: Any) -> None:
+    batch = make([1, 5], np.array([2, 6]), [float("nan"), 1.0], [True, False])
+    assert batch.given.weights.tolist()[1] == 1.0 and len(pickle.loads(pickle.dumps(batch))) == 2
+    weights = np.array([np.inf, np.nan])
+    assert np.shares_memory(make([1, 5], np.array([2, 6]), weights, True).given.weights, weights)
+    make([1, 5], np.array([2, 6]), [2**53 + 1, 1], [True, False])
+    with pytest.raises(InputError, match="weights must be finite, got nan for edge 1"):
+        make([1, 5], np.array([2, 6]), [float("nan")] * 2, [True, False])
+    with pytest.raises(InputError, match=r"do not hold 9007199254740993 \(edge 1\)"):
+        make([1, 5], np.array([2, 6]), [2**53 + 1] * 2, [True, False])
+    for wrong in (["a", "b"], [1.0], [[1.0, 2.0]]):  # their number and type are
+        with pytest.raises(InputError, match="weights must"):
+            make([1, 5], np.array([2, 6]), wrong, [True, True])
+
+
 def test_a_batch_does_not_change() -> None:
     batch = gl.Batch([1], [2])
     with pytest.raises(AttributeError, match="does not change"):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import graphlode as gl
-from graphlode.errors import InputError, StateError
+from graphlode.errors import DeviceMemoryError, InputError, StateError
 from graphlode.execute.shares import NUM_SLOTS
 from stores import even, mixes
 
@@ -70,6 +73,34 @@ def test_the_last_weight_wins_and_both_directions_have_it(mix: list[str]) -> Non
     store.check()
 
 
+@pytest.mark.parametrize("strategy", ["in place", "merge", "rebuild", "climb"])
+@pytest.mark.parametrize("size", [3, 2500])
+def test_a_weight_is_changed_if_any_of_its_bits_is(mix: list[str], strategy: Any, size: int) -> None:
+    for num_vertices in (None, 2501):
+        store = gl.DynamicGraph(
+            devices=mix, shares=even(mix), weighted=True, strategy=strategy, num_vertices=num_vertices
+        )
+        src, dst = np.arange(size), np.arange(size) + 1
+        store.insert(src, dst, np.zeros(size))
+        for weight, changed in ((-0.0, size), (-0.0, 0), (0.0, size)):
+            result = store.insert(src, dst, np.full(size, weight))
+            assert (result.changed, result.unchanged) == (changed, size - changed)
+            weights = store.snapshot().weights
+            assert weights is not None and (np.signbit(weights) == np.signbit(weight)).all()
+        store.check()
+
+
+def test_weights_of_deleted_edges_are_not_looked_at(mix: list[str]) -> None:
+    for num_vertices in (None, 9):
+        store = gl.DynamicGraph(devices=mix, shares=even(mix), weighted=True, num_vertices=num_vertices)
+        store.insert([1, 2], [2, 3], [4.0, 5.0])
+        batch = gl.Batch([1, 5, 2, 2], [2, 6, 3, 3], [np.nan, 1.5, np.inf, -0.5], delete=[True, False, True, False])
+        result = store.apply(batch)
+        assert (result.inserted, result.deleted, result.changed) == (1, 1, 1)
+        assert store.weight(5, 6) == 1.5 and store.weight(2, 3) == -0.5 and not store.has_edge(1, 2)
+        store.check()
+
+
 def test_self_loops_are_dropped_counted_and_bring_their_vertex(mix: list[str]) -> None:
     store = gl.DynamicGraph(devices=mix, shares=even(mix))
     result = store.insert([7, 1], [7, 2])
@@ -113,6 +144,24 @@ def test_questions_agree_with_the_snapshot_before_and_after_its_rows_are_made(mi
             assert not store.has_edge(u, v + 1)
         snapshot.csr  # noqa: B018
     assert store.num_edges == len({(min(p), max(p)) for p in zip(src, dst, strict=True) if p[0] != p[1]})
+
+
+@pytest.mark.parametrize("num_vertices", [None, 5])
+def test_whether_an_edge_is_there_is_asked_by_integers(mix: list[str], num_vertices: int | None) -> None:
+    store = gl.DynamicGraph(devices=mix, shares=even(mix), num_vertices=num_vertices)
+    store.insert([1, 2], [2, 3])
+    snapshot, with_rows = store.snapshot(), pickle.loads(pickle.dumps(store.snapshot()))
+    wrong: Any
+    for _ in range(2):  # from the pages, then from the rows
+        for graph in (store, snapshot, with_rows):
+            for wrong in (1.0, "1", None, [1], np.float64(1)):
+                for ends in ((wrong, 2), (2, wrong), (77, wrong)):
+                    with pytest.raises(InputError, match="a vertex is named by one integer, got"):
+                        graph.has_edge(*ends)
+            for absent in (77, -1, 2**63, -(2**70)):
+                assert not graph.has_edge(absent, 2) and not graph.has_edge(2, absent)
+            assert graph.has_edge(np.uint8(1), 2)
+        assert snapshot.csr[1].size == 4
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -220,6 +269,72 @@ def test_batches_that_do_not_fit_the_store_are_refused() -> None:
         with pytest.raises(InputError, match="apply takes a Batch or several"):
             store.apply(wrong)
     assert store.version == 0
+
+
+@pytest.mark.parametrize("make", [list, tuple])
+def test_all_of_a_list_must_be_batches_before_the_first_is_applied(make: Any) -> None:
+    store = gl.DynamicGraph(devices="reference")
+    with pytest.raises(InputError, match="got one of <class 'str'>"):
+        store.apply(make([gl.Batch([1], [9]), "x"]))
+    assert store.version == store.num_vertices == 0
+    assert [result.version for result in store.apply(make([gl.Batch([1], [9]), gl.Batch([1], [8])]))] == [1, 2]
+
+
+def test_batches_of_an_iterator_come_one_at_a_time() -> None:
+    store = gl.DynamicGraph(devices="reference")
+
+    def batches() -> Iterator[Any]:
+        for version in range(3):
+            assert store.version == version
+            yield gl.Batch([version], [version + 1])
+        yield "x"
+
+    with pytest.raises(InputError, match="got one of <class 'str'>"):
+        store.apply(batches())
+    assert store.version == 3
+
+
+def test_batches_before_one_that_fails_stay_applied() -> None:
+    store = gl.DynamicGraph(devices="reference", num_vertices=5)
+    with pytest.raises(InputError, match="vertex 7 is outside"):
+        store.apply([gl.Batch([1], [2]), gl.Batch([1], [7]), gl.Batch([3], [4])])
+    assert store.version == 1 and edges(store) == {(1, 2)}
+
+
+def test_a_store_without_vertices_says_so(mix: list[str]) -> None:
+    store = gl.DynamicGraph(devices=mix, shares=even(mix), num_vertices=0)
+    for batch in (gl.Batch([3], [4]), gl.Batch([3], [4], delete=True)):
+        with pytest.raises(InputError, match="vertex 3 is not there: with num_vertices=0 there are none"):
+            store.apply(batch)
+    with pytest.raises(InputError, match="position 0 is not there: the graph has no vertices"):
+        store.snapshot().neighbors(0, indices=True)
+
+
+@pytest.mark.parametrize("travel", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_store_that_should_travel_says_what_does_instead(travel: Any) -> None:
+    store = gl.DynamicGraph(devices=["cpu", "reference"], weighted=True)
+    store.insert([1, 2], [2, 3], [4, 5])
+    with pytest.raises(TypeError, match=r"pickle store\.snapshot\(\) instead"):
+        travel(store)
+    graph = pickle.loads(pickle.dumps(store.snapshot()))
+    twin = gl.DynamicGraph(devices="cpu", weighted=True)
+    twin.insert(graph.edges(), weights=graph.weights)
+    assert twin.snapshot() == store.snapshot()
+
+
+def test_more_vertices_than_there_is_memory_for_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise MemoryError("std::bad_alloc")
+
+    monkeypatch.setattr("graphlode.reference.graph.packed.create", fail)
+    with pytest.raises(
+        DeviceMemoryError,
+        match=r"num_vertices=1,000,000 needs more than 4,000,000 bytes on each shard, which could not be had "
+        r"\(reference has [0-9,]+ free, the process may be limited to less\); leave num_vertices out",
+    ):
+        gl.DynamicGraph(devices=["reference", "reference"], num_vertices=10**6)
+    with pytest.raises(MemoryError, match="bad_alloc"):  # it is not the number of vertices
+        gl.DynamicGraph(devices="reference")
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -156,6 +156,46 @@ def test_bad_weights_are_named(values: Any, message: str) -> None:
         gl.from_edges([0, 1], [1, 2], weights=values)
 
 
+@pytest.mark.parametrize(
+    ("values", "wrong"),
+    [
+        ([1, 2**53 + 1], 2**53 + 1),
+        ((2**60 + 2, 2**53 + 1), 2**60 + 2),
+        ([0.5, -(2**53) - 1], -(2**53) - 1),  # numpy makes this one a float
+        ([2.0**60, np.int64(2**60 + 1)], 2**60 + 1),
+        (np.array([0, 2**64 - 1], np.uint64), 2**64 - 1),
+        (np.array([-(2**63), 2**63 - 1]), 2**63 - 1),
+        (np.array([-(2**63), -(2**63) + 1]), -(2**63) + 1),
+        (np.array([7, 8, 2**54 + 1, 9])[::2], 2**54 + 1),
+    ],
+)
+def test_an_integer_that_no_float_holds_is_no_weight(values: Any, wrong: int) -> None:
+    assert int(float(wrong)) != wrong
+    with pytest.raises(InputError, match=rf"do not hold {wrong} \(edge [01]\) exactly"):
+        gl.from_edges([0, 1], [1, 2], weights=values)
+    with pytest.raises(InputError, match=rf"do not hold {wrong} \(edge [01]\) exactly"):
+        gl.Batch([0, 1], [1, 2], values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [2**53, -(2**53)],
+        [2**53 + 2, 2**62 + 2**20],
+        [0.5, 2**60],
+        [2.0**53 + 2, 1e300],
+        [True, False],
+        np.array([-(2**63), 2**62]),
+        np.array([2**63, 2**64 - 2048], np.uint64),
+        np.array([2**31 - 1, 3], np.int32),
+    ],
+)
+def test_integers_that_floats_hold_are_weights(values: Any) -> None:
+    graph, batch = gl.from_edges([0, 1], [1, 2], weights=values), gl.Batch([0, 1], [1, 2], values)
+    assert graph.weights is not None and batch.weights is not None
+    assert [int(x) for x in graph.weights] == [int(x) for x in batch.weights] == [int(x) for x in values]
+
+
 def test_times_are_integers() -> None:
     with pytest.raises(InputError, match="times must hold integers, got float64"):
         gl.from_edges([0, 1], [1, 2], times=[0.5, 1.5])

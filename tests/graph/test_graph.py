@@ -85,6 +85,9 @@ def test_a_vertex_is_named_by_one_integer(named: gl.Graph, vertex: Any) -> None:
     for indices in (False, True):
         with pytest.raises(InputError, match="a vertex is named by one integer"):
             named.neighbors(vertex, indices=indices)
+        for ends in ((vertex, 20), (20, vertex), (99, vertex)):
+            with pytest.raises(InputError, match="a vertex is named by one integer"):
+                named.has_edge(*ends, indices=indices)
     assert vertex not in named
 
 

@@ -92,6 +92,11 @@ def test_fixed_ids_are_the_positions_and_others_are_named(outside: int) -> None:
     assert len(ids) == 5 and ids.as_array() is None
 
 
+def test_where_there_are_no_vertices_an_id_is_outside_of_nothing() -> None:
+    with pytest.raises(InputError, match="vertex 5 is not there: with num_vertices=0 there are none"):
+        VertexIds(0).require(array([5]))
+
+
 def test_there_is_an_end_to_positions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ids_module, "MAX_ROWS", 3)
     ids = VertexIds()

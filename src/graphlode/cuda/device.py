@@ -182,6 +182,11 @@ class CudaDevice:
     def pooled_bytes(self) -> int:
         return int(self.xp.get_default_memory_pool().total_bytes())
 
+    def unpooled_bytes(self) -> int:
+        pool, free = self.xp.get_default_memory_pool(), int(self._device.mem_info[0])
+        limit = int(pool.get_limit())  # 0: there is none
+        return free if not limit else min(free, limit - int(pool.total_bytes()))
+
     def words_in(self, memory: Any, count: int) -> Any:
         return self.xp.ndarray((count,), np.uint64, memory)
 

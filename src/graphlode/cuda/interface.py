@@ -99,6 +99,9 @@ class KernelDevice(Protocol):
         """What the device was asked for so far, in use or not: an allocation that does not change it was a quick one. Inside
         of `current()`."""
 
+    def unpooled_bytes(self) -> int:
+        """What the device can still be asked for. Inside of `current()`."""
+
     def words_in(self, memory: Any, count: int) -> Any:
         """So many words of 64 bits at the beginning of what was allocated, as an array that keeps it."""
 

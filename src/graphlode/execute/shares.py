@@ -8,6 +8,7 @@ beside one of weight 1 owns 896 of the 1,024 slots.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 
 import numpy as np
 
@@ -58,6 +59,17 @@ class ShareTable:
     def counts(self) -> list[int]:
         counts: list[int] = np.bincount(self.owners, minlength=len(self._weights)).tolist()
         return counts
+
+    def copy(self) -> ShareTable:
+        return self.moved([])
+
+    def moved(self, moves: Sequence[tuple[int, int, int]]) -> ShareTable:
+        """Another table: as this one, but with these slots (slot, from, to) in other hands."""
+        other = copy(self)
+        other.owners = self.owners.copy()
+        for slot, _, receiver in moves:
+            other.owners[slot] = receiver
+        return other
 
     def owner(self, keys: AnyArray) -> Int64Array:
         """The owner of each key."""

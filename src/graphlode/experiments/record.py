@@ -1,4 +1,4 @@
-"""What an experiment leaves behind: one JSON file, written again after every cell, so that no crash loses the others."""
+"""What an experiment leaves behind: one JSON file, written after every cell, so that no crash loses the others."""
 
 from __future__ import annotations
 
@@ -68,18 +68,16 @@ class Record:
             "notes": [],
             "cells": [],
         }
-        record = cls(file, document, setting.say)
-        record.save()
-        return record
+        return cls(file, document, setting.say)
 
     def begin_graph(self, subject: Subject) -> None:
         self.document["graphs"].append(subject.facts)
         self.save()
 
     def fail_graph(self, name: str, reason: str) -> None:
-        """The rest of a graph could not be measured."""
+        """The rest of a graph could not be measured. The first line of the reason is said, all of it is kept."""
         self.document["failed"][name] = reason
-        self._say(f"{name}: failed: {reason}")
+        self._say(f"{name}: failed: {reason.splitlines()[0]}")
         self.save()
 
     @property
@@ -99,7 +97,9 @@ class Record:
             self.save()
 
     def save(self) -> None:
-        """Replace the file by one that is whole: a crash leaves the one before."""
+        """Replace the file by one that is whole: a crash leaves the one before, and so does a record without cells."""
+        if not self.cells:
+            return
         part = self.file.with_suffix(".part")
         part.write_text(as_text(self.document), "utf-8")
         part.replace(self.file)

@@ -1,4 +1,8 @@
-"""Runs an experiment graph by graph. What goes wrong with one graph is written down and does not touch the others."""
+"""Runs an experiment graph by graph. What goes wrong with one graph is written down and does not touch the others.
+
+A run that has nothing to tell leaves the files of earlier ones as they are: all graphs are loaded before the first is
+measured, and nothing is written before there is a cell.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphlode.errors import InputError
+from graphlode.errors import InputError, UnsupportedError
 from graphlode.experiments import experiment
 from graphlode.experiments.plots import save
 from graphlode.experiments.record import Record, Setting
@@ -28,24 +32,38 @@ class Finished:
 
 
 def run(name: str, graphs: Sequence[str], load: Callable[[str], Subject], setting: Setting, folder: Path) -> Finished:
-    """Measure, write NAME.json into the folder, draw. Graphs are loaded one at a time."""
+    """Measure, write NAME.json into the folder, draw.
+
+    Raises what `load` raises, and InputError if a graph has no edges or nothing could be measured.
+    """
     chosen = experiment(name)
+    subjects = [_with_edges(graph, load(graph)) for graph in graphs]
     folder.mkdir(parents=True, exist_ok=True)
     record = Record.begin(folder / f"{name}.json", name, chosen.TITLE, setting)
     for graph in graphs:
+        subject = subjects.pop(0)  # so that what is measured makes room for the next one
         try:
-            subject = load(graph)
             record.begin_graph(subject)
             chosen.measure(subject, setting, record)
         except Exception as error:
+            if not record.cells and (isinstance(error, InputError | UnsupportedError) or not subjects):
+                raise  # the caller must ask for something else, or there is nothing else to ask for
             # Whatever it is, the other graphs are still worth measuring; the caller sees it at the end.
             record.fail_graph(graph, f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
         record.save()
+    if not record.cells:
+        raise InputError(f"nothing was measured; {'; '.join(record.document['notes']) or 'no graph was named'}")
     plots = draw(record.document, folder / name)
     if not plots:
         record.note(NO_PLOTS)
     record.save()
     return Finished(record.document, record.file, plots)
+
+
+def _with_edges(name: str, subject: Subject) -> Subject:
+    if not subject.graph.num_edges:
+        raise InputError(f"{name}: there are no edges to measure")
+    return subject
 
 
 def draw_again(name: str, file: Path, folder: Path) -> Finished:

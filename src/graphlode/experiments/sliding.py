@@ -14,18 +14,22 @@ import numpy as np
 from graphlode.errors import InputError
 from graphlode.graph.batch import Batch
 from graphlode.graph.graph import Graph
-from graphlode.types import Int64Array
+from graphlode.types import BoolArray, FloatArray, Int64Array
 
 
 @dataclass(frozen=True)
 class Sliding:
-    """Edges in the order they come, and how much of them is loaded and slid. All parts are of the number of edges."""
+    """Edges in the order they come, and how much of them is loaded and slid. All parts are of the number of edges.
+
+    An edge that has a weight comes with it every time.
+    """
 
     src: Int64Array
     dst: Int64Array
     load: float = 0.5
     slide: float = 0.01
     slides: int = 100
+    weights: FloatArray | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.load <= 1:
@@ -46,19 +50,23 @@ class Sliding:
 
     def first(self) -> Batch:
         """The edges that are there from the start."""
-        return Batch(self.src[: self.loaded], self.dst[: self.loaded])
+        return self._batch(slice(self.loaded))
 
     def batches(self) -> Iterator[Batch]:
         """One batch per slide. When the edges have all come, those that left first come again."""
         for slide in range(self.slides):
             begin, end = self._begin(slide), self._begin(slide + 1)
             places = np.concatenate([self._window(begin, end), self._window(self.loaded + begin, self.loaded + end)])
-            yield Batch(self.src[places], self.dst[places], delete=np.arange(places.size) < end - begin)
+            yield self._batch(places, delete=np.arange(places.size) < end - begin)
 
     def after(self, slides: int) -> Int64Array:
         """The places of the edges that are there after so many slides."""
         begin = self._begin(slides)
         return self._window(begin, begin + self.loaded)
+
+    def _batch(self, places: Int64Array | slice, delete: BoolArray | None = None) -> Batch:
+        weights = None if self.weights is None else self.weights[places]
+        return Batch(self.src[places], self.dst[places], weights, delete)
 
     def _begin(self, slide: int) -> int:
         """How many edges have left before a slide."""
@@ -69,10 +77,13 @@ class Sliding:
 
 
 def in_order(graph: Graph, *, seed: int = 0) -> tuple[Int64Array, Int64Array]:
-    """The edges of a graph by positions: by time where it has times, else shuffled, the same way every time."""
-    pairs = graph.edges(indices=True)
-    if graph.times is not None:
-        order = np.argsort(graph.times, kind="stable")
-    else:
-        order = np.random.default_rng(seed).permutation(len(pairs))
+    """The edges of a graph by positions, in the order in which they come."""
+    pairs, order = graph.edges(indices=True), arrival(graph, seed=seed)
     return pairs[order, 0].astype(np.int64), pairs[order, 1].astype(np.int64)
+
+
+def arrival(graph: Graph, *, seed: int = 0) -> Int64Array:
+    """The places of the edges as they come: by time where there are times, else shuffled, the same way every time."""
+    if graph.times is not None:
+        return np.argsort(graph.times, kind="stable")
+    return np.random.default_rng(seed).permutation(graph.num_edges)

@@ -64,8 +64,15 @@ Edges = tuple[Int64Array, Int64Array]
 
 def measure(subject: Subject, setting: Setting, record: Record) -> None:
     """A store for each path, into which all batches go, one after the other, and out of which they come again."""
-    graph, drawn = subject.graph, Drawn(subject.graph)
-    batches = drawn.all_kinds([size for size in setting.sizes if size <= graph.num_edges], setting.repeats + 1)
+    graph = subject.graph
+    sizes = [size for size in setting.sizes if size <= graph.num_edges]
+    if len(sizes) < len(setting.sizes):
+        larger = ", ".join(f"{size:,}" for size in setting.sizes if size > graph.num_edges)
+        record.note(f"{subject.name}: batches of {larger} edges are left out: the graph has {graph.num_edges:,}")
+    if not sizes:
+        return
+    drawn = Drawn(graph)
+    batches = drawn.all_kinds(sizes, setting.repeats + 1)
     for strategy in STRATEGIES:
         with DynamicGraph(
             directed=True, num_vertices=graph.num_vertices, devices=setting.device, strategy=strategy
@@ -79,12 +86,13 @@ def _time_all(
 ) -> None:
     slowest = 0.0
     for (size, kind), edges in batches.items():
-        if (kind != "random" and facts["variant"] != "auto") or slowest > setting.limit:
+        if kind != "random" and facts["variant"] != "auto":
             continue
         cell = facts | {"device": setting.device, "batch": size, "kind": kind}
         most = min(src.size for src, _ in edges)
-        if most < size:
-            reason = f"the graph has room for {most:,} new edges of that kind"
+        if most < size or slowest > setting.limit:
+            room = f"the graph has room for {most:,} new edges of that kind"
+            reason = room if most < size else f"batches before took {slowest:.3g} s, over {setting.limit:g} s"
             record.add(cell | {"status": "skipped", "reason": reason, "seconds": [], "delete_seconds": []})
             continue
         cell |= _time(store, edges)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from graphlode.errors import InputError
-from graphlode.types import AnyArray
+from graphlode.types import AnyArray, BoolArray, FloatArray
+from graphlode.weights import require_exact
 
 _ID_TYPES = frozenset({np.dtype(np.int32), np.dtype(np.int64)})
 _NARROW_TYPES = frozenset(map(np.dtype, (np.int8, np.uint8, np.int16, np.uint16, np.int32)))
@@ -84,3 +85,16 @@ def as_values(values: Any, name: str, dtype: Any, size: int) -> AnyArray | None:
         at = int(np.flatnonzero(~np.isfinite(array))[0])
         raise InputError(f"{name} must be finite, got {array[at]} for edge {at}")
     return array.astype(dtype, copy=False)
+
+
+def as_weights(values: Any, size: int, gone: BoolArray | Literal[True] | None = None) -> FloatArray | None:
+    """One 64-bit float per edge; those of edges that are deleted (True: all) are not looked at."""
+    if values is None:
+        return None
+    array = _as_numpy(values, "weights")
+    looked_at = array
+    if gone is not None and array.shape == (size,) and array.dtype.kind in "biuf":
+        looked_at = np.where(gone, array.dtype.type(1), array)
+    weights: FloatArray | None = as_values(looked_at, "weights", np.float64, size)
+    require_exact(looked_at, values)
+    return weights if looked_at is array else array.astype(np.float64, copy=False)

@@ -7,6 +7,8 @@ where one device leads all others by far, as a GPU does beside CPU cores, it beg
 that they are worth while. A leader is never left without rows: graphs are searched where their rows are.
 
 Rows move when what their new places would have saved so far outweighs the move.
+
+A device whose memory was full gets no more rows than it was left with, until the graph is smaller.
 """
 
 from __future__ import annotations
@@ -64,6 +66,7 @@ class Balance:
         self._is_alone = False  # whether one shard took the last batch that was observed
         self._saved = 0.0  # by the shares that were wanted, had they been there since they were wanted first
         self._seconds_per_moved = _SECONDS_PER_MOVED
+        self._limits: dict[int, tuple[int, int]] = {}  # of shards whose device was full: slots, of so many entries
 
     @property
     def unseen(self) -> int:
@@ -124,6 +127,30 @@ class Balance:
         if entries:
             self._seconds_per_moved = (self._seconds_per_moved * seconds / entries) ** 0.5
 
+    def limit(self, number: int, slots: int, entries: int) -> None:
+        """The device of a shard was full: it can have so many slots while there are so many entries in all."""
+        self._limits[number] = slots, entries
+
+    @property
+    def limited(self) -> frozenset[int]:
+        """Shards whose device was full."""
+        return frozenset(self._limits)
+
+    def within_limits(self, weights: Sequence[float], entries: int) -> list[float]:
+        """These weights, but no more for a device that was full than it can have; others take the rest by their speed."""
+        parts = [weight / sum(weights) for weight in weights]
+        most = {
+            number: slots / NUM_SLOTS * max(1.0, of / max(1, entries)) for number, (slots, of) in self._limits.items()
+        }
+        over = {number: parts[number] - most[number] for number in most if parts[number] > most[number]}
+        others = [number for number in range(len(parts)) if number not in over]
+        for number, excess in over.items():
+            parts[number] -= excess
+        speeds = sum(self._speeds[number] for number in others)
+        for number in others:
+            parts[number] += sum(over.values()) * self._speeds[number] / speeds
+        return parts
+
     def wanted(self, slots: Sequence[int], entries: int, *, now: bool = False) -> list[float] | None:
         """New weights if it is time to look and they pay; None if not, or if too little was seen.
 
@@ -138,7 +165,7 @@ class Balance:
         fits = self._believed()
         if fits is None:
             return None
-        weights = self._best(fits)
+        weights = self.within_limits(self._best(fits), entries)
         present, then = self._seconds(fits, slots), self._seconds(fits, weights)
         self._saved = max(0.0, self._saved + seen * (present - then))
         moving = sum(

@@ -12,7 +12,7 @@ import numpy as np
 from graphlode.cuda.others import wait_until_written
 from graphlode.errors import InputError
 from graphlode.execute.resident import ids_on_device
-from graphlode.graph.arrays import as_ids, as_values, columns_of_pairs
+from graphlode.graph.arrays import as_ids, as_weights, columns_of_pairs
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 
 _NO_IDS: Int64Array = np.empty(0, np.int64)
@@ -39,7 +39,8 @@ class Batch:
     src, dst
         Original ids of the two ends of each edge, as `from_edges` takes them; without `dst`, `src` holds pairs.
     weights
-        One finite number per edge, for a store with weights; those of deleted edges are not looked at.
+        One finite number per edge, for a store with weights, kept as a 64-bit float, which must hold it exactly if it is an
+        integer; those of deleted edges are not looked at.
     delete
         None: all edges are inserted. True: all are deleted. Else one boolean per edge.
 
@@ -71,8 +72,8 @@ class Batch:
         size = tails.size
         if size != heads.size:
             raise InputError(f"src and dst must have the same length, got {size} and {heads.size}")
-        values = None if weights is None else as_values(weights, "weights", np.float64, size)
         gone = None if delete is None else _gone(delete, size)
+        values = None if weights is None else as_weights(weights, size, gone)
         self.__dict__["given"] = _read_only_updates(tails, heads, values, gone, size)
 
     @classmethod
@@ -83,8 +84,8 @@ class Batch:
         return batch
 
     def _keep_resident(self, src: Any, dst: Any, weights: Any, delete: Any, size: int, stream: int | None) -> None:
-        values = None if weights is None else as_values(weights, "weights", np.float64, size)
         gone = None if delete is None else _gone(delete, size)
+        values = None if weights is None else as_weights(weights, size, gone)
         keep = self.__dict__
         keep["given"], keep["resident"], keep["stream"] = Updates(src, dst, values, gone, size), True, stream
 

@@ -11,7 +11,7 @@ from graphlode.cpu.graph.build import build
 from graphlode.errors import DeviceMemoryError, InputError
 from graphlode.execute import call
 from graphlode.execute.devices import cpu
-from graphlode.graph.arrays import as_ids, as_values, columns_of_pairs
+from graphlode.graph.arrays import as_ids, as_values, as_weights, columns_of_pairs
 from graphlode.graph.graph import Graph, GraphProvenance
 from graphlode.types import AnyArray, FloatArray, Int64Array, vertex_dtype
 
@@ -42,7 +42,8 @@ def from_edges(
     directed
         Whether `(u, v)` and `(v, u)` are two edges.
     weights, times
-        One finite float, one 64-bit integer per edge. Where an edge is repeated, the last one stays.
+        One finite number, one 64-bit integer per edge. Where an edge is repeated, the last one stays. Weights are kept as
+        64-bit floats; an integer that these do not hold exactly is an InputError.
 
     Self-loops and repeated edges are dropped and counted in `Graph.provenance`. Cost: linear in the number of edges; at
     most three times the graph's own memory, four with weights or times. Ids that are scattered over 64 bits go through a
@@ -64,7 +65,7 @@ def from_edges(
         raise InputError(f"num_vertices must be a non-negative integer, got {num_vertices!r}")
     if num_vertices is not None:
         _require_rows(int(num_vertices))
-    edge_weights = as_values(weights, "weights", np.float64, tails.size)
+    edge_weights = as_weights(weights, tails.size)
     edge_times = as_values(times, "times", np.int64, tails.size)
     made = call(
         lambda control: build(

@@ -8,16 +8,19 @@ prepared; one that is not gives its last snapshot up when a batch begins, so tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from threading import Lock, get_ident
 from time import perf_counter
+from traceback import clear_frames
 from types import MappingProxyType, TracebackType
 from typing import Any, get_args, overload
 from weakref import ReferenceType, ref
 
 import numpy as np
 
-from graphlode.errors import InputError, StateError
+from graphlode.errors import DeviceMemoryError, InputError, StateError
+from graphlode.execute.device import Device
 from graphlode.execute.devices import Devices, canonical, resolve
 from graphlode.execute.run import Shares
 from graphlode.execute.shares import weights_from
@@ -90,16 +93,17 @@ class DynamicGraph:
         self._ids = VertexIds(size)
         self._fixed = self._ids.fixed
         self._moment = Moment(num_vertices=len(self._ids))
-        self._shards = Shards(
-            chosen,
-            num_rows=1024 if size is None else size,
-            weighted=self._weighted,
-            strategy=strategy,
-            weights=first_weights([device.speed for device in chosen])
-            if shares == "auto"
-            else weights_from(shares, names, canonical),
-            automatic=shares == "auto",
-        )
+        with _room_for(size, chosen):
+            self._shards = Shards(
+                chosen,
+                num_rows=1024 if size is None else size,
+                weighted=self._weighted,
+                strategy=strategy,
+                weights=first_weights([device.speed for device in chosen])
+                if shares == "auto"
+                else weights_from(shares, names, canonical),
+                automatic=shares == "auto",
+            )
         self._lock = Lock()
         self._closed = False
         self._latest: Snapshot | None = None  # of the present version, for whoever asks next
@@ -165,11 +169,18 @@ class DynamicGraph:
     @overload
     def apply(self, batch: Iterable[Batch]) -> list[BatchResult]: ...
     def apply(self, batch: Batch | Iterable[Batch]) -> BatchResult | list[BatchResult]:
-        """Apply one batch, or several one after another, each of which makes a version of its own."""
+        """Apply one batch, or several one after another, each of which makes a version of its own.
+
+        If one of several fails, those before it stay applied; `version` tells how far it came. A list or a tuple that
+        holds anything but batches is refused before the first is applied; other iterables are taken one at a time.
+        """
         if isinstance(batch, Batch):
             return self._apply(batch)
         if not isinstance(batch, Iterable):
             raise InputError(f"apply takes a Batch or several, got {type(batch)!r}")
+        if isinstance(batch, list | tuple):
+            for one in batch:
+                _a_batch(one)
         return [self._apply(_a_batch(one)) for one in batch]
 
     def rebalance(self, shares: Shares = "auto") -> int:
@@ -202,7 +213,7 @@ class DynamicGraph:
         return latest
 
     def has_edge(self, u: int, v: int) -> bool:
-        """Whether the edge is there; false if a vertex is not in the graph."""
+        """Whether the edge is there; false if a vertex is not in the graph. What is no integer is an InputError."""
         return self.snapshot().has_edge(u, v)
 
     def degrees(self) -> Int64Array:
@@ -224,7 +235,8 @@ class DynamicGraph:
             return self._shards.memory() | {"ids": self._ids.nbytes}
 
     def statistics(self) -> dict[str, dict[str, Any]]:
-        """For each shard: entries, capacity, densities by level, rebalances, paths taken and seconds spent."""
+        """For each shard: entries, capacity, by level the density of the fullest window, rebalances, paths taken and
+        seconds spent."""
         with self._lock:
             self._require_open()
             return self._shards.statistics()
@@ -266,6 +278,13 @@ class DynamicGraph:
         where = "closed" if self._closed else f"version {self.version} on {' + '.join(self._devices)}"
         return f"<graphlode.DynamicGraph: {sizes}, {where}>"
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # As of anything else that cannot be pickled: whoever tries it and does without catches a TypeError.
+        raise TypeError(
+            "a store cannot be pickled or copied, since its rows lie on devices; pickle store.snapshot() instead, which "
+            "travels as a plain Graph, and insert the edges() of that into a new store"
+        )
+
     # Inside
 
     def _apply(self, batch: Batch) -> BatchResult:
@@ -278,17 +297,9 @@ class DynamicGraph:
                 self._require_open()
             self._writer = get_ident()
             try:
-                takes_pairs = self._fixed and shards.takes_pairs
-                if batch.resident and not (takes_pairs and shards.takes_resident):
-                    batch = batch.on_host()
-                if takes_pairs:
-                    change, paths = self._apply_pairs(batch)
-                    result = self._result(batch.given, change, paths)
-                else:
-                    change, paths = self._apply_keys(batch)
-                    result = self._result(batch.sifted, change, paths)
-            finally:
-                shards.wait()
+                result = self._apply_once(batch)
+            except MemoryError as error:
+                result = self._apply_relieved(batch, error)
             if shards.settles:
                 shards.settle()
             result.__dict__["seconds"] = perf_counter() - begun
@@ -296,6 +307,31 @@ class DynamicGraph:
                 self._read_elsewhere = False
                 self._publish()
         return result
+
+    def _apply_once(self, batch: Batch) -> BatchResult:
+        shards = self._shards
+        try:
+            takes_pairs = self._fixed and shards.takes_pairs
+            if batch.resident and not (takes_pairs and shards.takes_resident):
+                batch = batch.on_host()
+            if takes_pairs:
+                change, paths = self._apply_pairs(batch)
+                return self._result(batch.given, change, paths)
+            change, paths = self._apply_keys(batch)
+            return self._result(batch.sifted, change, paths)
+        finally:
+            shards.wait()
+
+    def _apply_relieved(self, batch: Batch, error: MemoryError) -> BatchResult:
+        """A batch for which a device had no memory, when others have taken as many of its rows as need be."""
+        _let_go(error)
+        while self._shards.relieve():
+            try:
+                return self._apply_once(batch)
+            except MemoryError as another:
+                _let_go(another)
+                error = another
+        raise error
 
     def _apply_keys(self, batch: Batch) -> tuple[Change, Mapping[str, str]]:
         """Checked and located on the host."""
@@ -411,10 +447,33 @@ class DynamicGraph:
             raise StateError("a device broke in the middle of a batch; make a new store from the last snapshot")
 
 
+def _let_go(error: BaseException | None) -> None:
+    """Of what those held who were at work when it happened: it takes the memory that they were short of."""
+    while error is not None:
+        clear_frames(error.__traceback__)
+        error = error.__context__
+
+
 def _keys(tails: AnyArray, heads: AnyArray) -> Int64Array:
     keys: Int64Array = np.left_shift(tails, 32, dtype=np.int64)
     keys |= heads
     return keys
+
+
+@contextmanager
+def _room_for(num_vertices: int | None, devices: Sequence[Device]) -> Iterator[None]:
+    """Say what is too large where it is the number of vertices."""
+    try:
+        yield
+    except MemoryError as error:
+        if num_vertices is None:
+            raise
+        by_name = {device.name: device.memory().free for device in devices}
+        free = ", ".join(f"{name} has {size:,} free" for name, size in by_name.items())
+        raise DeviceMemoryError(
+            f"num_vertices={num_vertices:,} needs more than {4 * num_vertices:,} bytes on each shard, which could not be had "
+            f"({free}, the process may be limited to less); leave num_vertices out to keep only the vertices that occur"
+        ) from error
 
 
 def _checked_size(num_vertices: Any) -> int | None:

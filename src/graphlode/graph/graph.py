@@ -128,11 +128,11 @@ class Graph:
         return row if indices else self.ids[row]
 
     def has_edge(self, u: int, v: int, *, indices: bool = False) -> bool:
-        """Whether the edge is there; false if a vertex is not in the graph."""
-        try:
-            tail, head = self._position(u, indices), self._position(v, indices)
-        except InputError:
+        """Whether the edge is there; false if a vertex is not in the graph. What is no integer is an InputError."""
+        ends = self._ends(u, v, indices)
+        if ends is None:
             return False
+        tail, head = ends
         row = self._neighbors[self._offsets[tail] : self._offsets[tail + 1]]
         at = int(np.searchsorted(row, head))
         return at < row.size and int(row[at]) == head
@@ -383,20 +383,34 @@ class Graph:
         return at if order is None else order[at], good
 
     def _position(self, vertex: Any, indices: bool) -> int:
-        try:
-            name = operator.index(vertex)
-        except TypeError:
-            raise InputError(f"a vertex is named by one integer, got {vertex!r}") from None
+        name = _integer(vertex)
         if not indices:
             if not -(2**63) <= name < 2**63:
                 raise InputError(f"vertex {name} is not in the graph")
             return int(self.positions(name))
         if not 0 <= name < self.num_vertices:
-            raise InputError(f"position {name} is outside 0 .. {self.num_vertices - 1}")
+            size = self.num_vertices
+            where = f"outside 0 .. {size - 1}" if size else "not there: the graph has no vertices"
+            raise InputError(f"position {name} is {where}")
         return name
+
+    def _ends(self, u: Any, v: Any, indices: bool) -> tuple[int, int] | None:
+        """Positions of the ends of an edge; None if one is not in the graph. Both must be integers nevertheless."""
+        tail, head = _integer(u), _integer(v)
+        try:
+            return self._position(tail, indices), self._position(head, indices)
+        except InputError:
+            return None
 
 
 _STATE = ("_offsets", "_neighbors", "_ids", "_directed", "_weights", "_times", "_provenance", "_version")
+
+
+def _integer(vertex: Any) -> int:
+    try:
+        return operator.index(vertex)
+    except TypeError:
+        raise InputError(f"a vertex is named by one integer, got {vertex!r}") from None
 
 
 def _frozen(array: Any) -> Any:

@@ -84,7 +84,10 @@ class VertexIds:
         # Without signs, what is negative is large.
         if ids.size and int(np.maximum.reduce(ids.view(_UNSIGNED[ids.itemsize]))) >= self._count:
             outside = ids[(ids < 0) | (ids >= self._count)]
-            raise InputError(f"vertex {int(outside[0])} is outside 0 .. {self._count - 1}")
+            where = (
+                f"outside 0 .. {self._count - 1}" if self._count else "not there: with num_vertices=0 there are none"
+            )
+            raise InputError(f"vertex {int(outside[0])} is {where}")
 
     def admit(self, ids: Int64Array, brings: BoolArray | None = None) -> Admission:
         """Positions for the ids of a batch; an unknown id gets one if it is brought (None: all are)."""

@@ -6,7 +6,7 @@ nothing that anybody sees; if every shard has prepared, all commit, which cannot
 prepared, and after it is committed: it never breaks a batch in two.
 
 Slots move between shards the same way: the receiver inserts what the giver deletes, prepared by both before either
-commits.
+commits. They do so where that makes batches quicker (`graph/balance.py`), and where the memory of a device is full.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
-from copy import copy
 from functools import partial
 from time import perf_counter
 from types import MappingProxyType
@@ -30,6 +29,7 @@ from graphlode.execute.device import Device
 from graphlode.execute.shares import HYSTERESIS, ShareTable
 from graphlode.execute.wait import uninterrupted, wait_all
 from graphlode.graph.balance import Balance, first_weights
+from graphlode.graph.relief import fewer_slots
 from graphlode.graph.shard import HeldShards, Part, Prepared, Shard, Strategy
 from graphlode.packed import MAX_ROWS, Change, Pairs
 from graphlode.slots import NUM_SLOTS
@@ -68,6 +68,7 @@ class Shards:
         # Batches that may pass before the balance, if there is one, notes one, and that will have passed then.
         self._unseen = self._passed = _FOR_EVER if self._balance is None else 0
         self._watched: tuple[float, int, float] | None = None  # since when, its size and seconds: a batch to be noted
+        self._lacking: set[int] = set()  # shards whose device had no memory for the last batch
         self.broken = False
         self._everywhere(lambda shard: shard.create())
 
@@ -137,14 +138,18 @@ class Shards:
         if only.is_writing:  # what somebody has interrupted: it may still read what lies ready for a batch
             self.wait()
         part = Part(keys, deletes, weights)
-        if self._unseen:
-            self._unseen -= 1
-            change = self._apply_alone(only, part, done, begun)
-        else:
-            since, is_usual = perf_counter(), not only.has_gaps and self._is_usual(size)
-            change = self._apply_alone(only, part, done, begun)
-            if is_usual:
-                self._watched = since, size, change.seconds
+        try:
+            if self._unseen:
+                self._unseen -= 1
+                change = self._apply_alone(only, part, done, begun)
+            else:
+                since, is_usual = perf_counter(), not only.has_gaps and self._is_usual(size)
+                change = self._apply_alone(only, part, done, begun)
+                if is_usual:
+                    self._watched = since, size, change.seconds
+        except MemoryError:
+            self._lacking = {self._shards.index(only)}
+            raise
         return change, self.paths_of_one(only, change)
 
     def attempt_quickly(
@@ -159,6 +164,8 @@ class Shards:
                 found = quick.attempt_quickly(rows, neighbors, size, gone, stream)
             except BaseException as error:
                 self._refused(error)
+                if isinstance(error, MemoryError):
+                    self._lacking = {self._shards.index(quick)}
                 raise
             if type(found) is Change:
                 self._unseen -= 1
@@ -199,7 +206,46 @@ class Shards:
 
     def even_out(self) -> int:
         """As `settle`, now and whatever it costs; by the devices' nominal speeds if too little was seen."""
-        return self.move(self._wanted(now=True) or first_weights([shard.device.speed for shard in self._shards]))
+        weights = self._wanted(now=True)
+        if weights is None:
+            weights = first_weights([shard.device.speed for shard in self._shards])
+            if self._balance is not None:
+                weights = self._balance.within_limits(weights, self._num_entries)
+        return self.move(weights)
+
+    def relieve(self) -> bool:
+        """After a batch for which devices had no memory, if shares are automatic: some of their rows go to others. Whether any
+        did, so that the batch may find room now."""
+        lacking, self._lacking = self._lacking, set()
+        balance, counts = self._balance, self._table.counts()
+        if balance is None or not lacking:
+            return False
+        full = {self._shards[number].device.space for number in lacking}
+        for number, shard in enumerate(self._shards):
+            if shard.device.space in full:
+                balance.limit(number, counts[number], self._num_entries)
+        receivers = {
+            number: shard.device.speed for number, shard in enumerate(self._shards) if number not in balance.limited
+        }
+        wanted = fewer_slots(counts, lacking, receivers)
+        moved = wanted is not None and self._move_in_steps(wanted)
+        for number in balance.limited:
+            balance.limit(number, self._table.counts()[number], self._num_entries)
+        return moved
+
+    def _move_in_steps(self, wanted: Sequence[int]) -> bool:
+        """Few slots at a time if there is no memory for more: what leaves a device is deleted there, which takes some. Whether
+        any moved."""
+        moves = self._table.copy().change(wanted, hysteresis=0.0)
+        done, size = 0, len(moves)
+        while done < len(moves) and size:
+            try:
+                step = moves[done : done + size]
+                self._carry_out(step, self._table.moved(step))
+                done += size
+            except MemoryError:
+                size //= 8
+        return done > 0
 
     def release(self) -> None:
         """Let go of what the devices hold."""
@@ -208,17 +254,22 @@ class Shards:
 
     def move(self, weights: Sequence[float], *, hysteresis: float = HYSTERESIS) -> int:
         """Give the shards these shares of the slots; returns how many slots moved. All or nothing."""
-        table = copy(self._table)
-        table.owners = table.owners.copy()
+        table = self._table.copy()
         moves = table.change(weights, hysteresis=hysteresis)
-        if not moves:
-            return 0
+        if moves:
+            self._carry_out(moves, table)
+        return len(moves)
+
+    def _carry_out(self, moves: Sequence[tuple[int, int, int]], table: ShareTable) -> None:
+        """Slots from one shard to another each, after which the table is this one."""
         begun = perf_counter()
-        parts = self._exchange(moves)
-        changes = self._commit(parts, lambda change: self._share(table))
+        try:
+            parts = self._exchange(moves)
+            changes = self._commit(parts, lambda change: self._share(table))
+        finally:
+            self._lacking.clear()  # it is no batch
         if self._balance is not None:
             self._balance.moved(_total(changes).inserted, perf_counter() - begun)
-        return len(moves)
 
     def _share(self, table: ShareTable) -> None:
         owners = [number for number, count in enumerate(table.counts()) if count]
@@ -232,13 +283,16 @@ class Shards:
     def _wanted(self, *, now: bool = False) -> list[float] | None:
         if self._balance is None or not (now or self._balance.is_time):
             return None
-        entries = sum(shard.kernels.num_entries(shard.state) for shard in self._shards)
-        return self._balance.wanted(self._table.counts(), entries, now=now)
+        return self._balance.wanted(self._table.counts(), self._num_entries, now=now)
+
+    @property
+    def _num_entries(self) -> int:
+        return sum(shard.kernels.num_entries(shard.state) for shard in self._shards)
 
     def _is_usual(self, size: int) -> bool:
         """Whether a batch tells something of those to come. One that is larger than all that is there loads the store: it
         takes another path, and meets whatever is compiled or measured at first use."""
-        return self._balance is None or size <= sum(shard.kernels.num_entries(shard.state) for shard in self._shards)
+        return self._balance is None or size <= self._num_entries
 
     def _learn(self, updates: Sequence[int], changes: Changes, wall: float) -> None:
         if self._balance is not None:
@@ -348,13 +402,14 @@ class Shards:
     ) -> dict[int, Prepared]:
         """Every part prepared; if one cannot be, the others stop and nothing has happened."""
         far = {
-            number: self._on(self._shards[number], partial(Shard.prepare, part=part, control=control))
+            number: self._on(self._shards[number], partial(self._prepare, number=number, part=part, control=control))
             for number, part in working.items()
             if number not in near
         }
         try:
             prepared = {
-                number: self._shards[number].prepare(working[number], control, at) for number, at in near.items()
+                number: self._prepare(self._shards[number], number, working[number], control, at)
+                for number, at in near.items()
             }
         except BaseException:
             control.stop()
@@ -363,6 +418,15 @@ class Shards:
         if far:
             prepared |= dict(zip(far, wait_all(list(far.values()), control), strict=True))
         return prepared
+
+    def _prepare(
+        self, shard: Shard, number: int, part: Part, control: Control, device: Device | None = None
+    ) -> Prepared:
+        try:
+            return shard.prepare(part, control, device)
+        except MemoryError:
+            self._lacking.add(number)
+            raise
 
     def _commit_all(self, prepared: Mapping[int, Prepared], near: Mapping[int, Device], changes: Changes) -> None:
         far = {

@@ -114,13 +114,13 @@ class Snapshot(Graph):
         return _read_only(row) if indices else self.ids[row]
 
     def has_edge(self, u: int, v: int, *, indices: bool = False) -> bool:
-        """Whether the edge is there; false if a vertex is not in the graph."""
+        """Whether the edge is there; false if a vertex is not in the graph. What is no integer is an InputError."""
         if self._has_rows:
             return super().has_edge(u, v, indices=indices)
-        try:
-            tail, head = self._position(u, indices), self._position(v, indices)
-        except InputError:
+        ends = self._ends(u, v, indices)
+        if ends is None:
             return False
+        tail, head = ends
         key = keys_of(np.array([tail]), np.array([head]))
         return bool(_ask(self._shard_of(tail), "contains", key)[0])
 

@@ -94,10 +94,11 @@ def bench(
     else:
         chosen = experiment_of(experiment)
         known = _known_counts(expected, getattr(chosen, "KNOWN", known_cliques))
+        named = "-k" if experiment.startswith("cliques") else "--sizes"  # as docs/experiments.md does
         with threads_set(threads):
             setting = Setting(
                 device=resolve(device)[0].name,
-                sizes=chosen.SIZES if sizes is None else parse_sizes(sizes, least=chosen.LEAST_SIZE),
+                sizes=chosen.SIZES if sizes is None else parse_sizes(sizes, chosen.LEAST_SIZE, named),
                 limit=limit,
                 repeats=repeats,
                 say=(lambda text: None) if as_json else _say,
@@ -116,7 +117,7 @@ def bench(
         _show(experiment, finished)
     check_all(finished.document["cells"])
     for name, reason in finished.document["failed"].items():
-        raise BenchError(f"{name} could not be measured: {reason.splitlines()[0]}")
+        raise BenchError(f"{name} could not be measured: {reason.splitlines()[0]}; {finished.file} tells where")
 
 
 class BenchError(GraphlodeError):

@@ -108,16 +108,17 @@ def cliques(
         _show(document, results)
 
 
-def parse_sizes(text: str, least: int = 1) -> list[int]:
-    """The sizes that a text such as `5`, `4-8` or `3,5,7-9` names, ascending."""
+def parse_sizes(text: str, least: int = 1, option: str = "-k") -> list[int]:
+    """The sizes that a text such as `5`, `4-8` or `3,5,7-9` names, ascending; `option` is what errors call it."""
     sizes: set[int] = set()
     for part in text.split(","):
         found = re.fullmatch(r"\s*(\d{1,18})\s*(?:-\s*(\d{1,18})\s*)?", part)
-        first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (-1, -1)
         if not least <= first <= last:
-            raise InputError(f"-k takes sizes of at least {least}: one, several (3,5,8) or a range (4-8), got {text!r}")
+            accepted = f"sizes of at least {least}: one, several (3,5,8) or a range (4-8)"
+            raise InputError(f"{option} takes {accepted}, got {text!r}")
         if last - first >= _MOST_SIZES:
-            raise InputError(f"-k takes at most {_MOST_SIZES} sizes, got {text!r}")
+            raise InputError(f"{option} takes at most {_MOST_SIZES} sizes, got {text!r}")
         sizes.update(range(first, last + 1))
     return sorted(sizes)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from statistics import median
 from time import perf_counter
 from typing import Annotated, Any
 
@@ -17,8 +18,9 @@ from graphlode.cli.output import write_json
 from graphlode.cli.report import BOLD
 from graphlode.errors import InputError
 from graphlode.execute.run import Shares
-from graphlode.experiments.sliding import Sliding, in_order
+from graphlode.experiments.sliding import Sliding, arrival, in_order
 from graphlode.graph.dynamic import DynamicGraph
+from graphlode.graph.graph import Graph
 
 _SHOWN = 12  # slides in the live table
 
@@ -51,6 +53,7 @@ def stream(
     """Stream a file through the store: load a part, then slide a window over its edges.
 
     Edges come in order of time if the file says that its third column is times, or --values times does, else shuffled.
+    Weights come with them.
     """
     given = parse_shares(shares)
     with threads_set(threads):
@@ -60,12 +63,21 @@ def stream(
             raise InputError(f"{file}: there are no edges to stream")
         if values == "times" and graph.times is None:
             raise InputError(f"{file}: there are no times to stream by; without --values times edges come shuffled")
-        src, dst = (graph.ids[ends] for ends in in_order(graph))
-        sliding = Sliding(src, dst, load_part, slide, slides)
-        with DynamicGraph(directed=graph.directed, devices=devices_of(device), shares=given) as store:
+        if source is not None and source not in graph:
+            raise InputError(f"{file}: there is no vertex {source} to search from")
+        weights = None if graph.weights is None else graph.weights[arrival(graph)]
+        sliding = Sliding(*in_order(graph), load_part, slide, slides, weights)
+        # All vertices of the file are there from the start, by position, whichever of their edges have come.
+        with DynamicGraph(
+            directed=graph.directed,
+            num_vertices=graph.num_vertices,
+            weighted=weights is not None,
+            devices=devices_of(device),
+            shares=given,
+        ) as store:
             order = "shuffled" if graph.times is None else "times"
-            about = {"command": "stream", "graph": loaded.facts(), "order": order}
-            document = about | _run(store, sliding, source, quiet=as_json)
+            about = {"command": "stream", "graph": loaded.facts(), "order": order, "weighted": store.weighted}
+            document = about | _run(graph, store, sliding, source, quiet=as_json)
     if as_json:
         write_json(document)
     else:
@@ -89,13 +101,12 @@ def parse_shares(text: str | None) -> Shares:
     return shares
 
 
-def _run(store: DynamicGraph, sliding: Sliding, source: int | None, *, quiet: bool) -> dict[str, Any]:
+def _run(graph: Graph, store: DynamicGraph, sliding: Sliding, source: int | None, *, quiet: bool) -> dict[str, Any]:
     begun = perf_counter()
     store.apply(sliding.first())
     document: dict[str, Any] = {"loaded": {"edges": store.num_edges, "seconds": perf_counter() - begun}}
-    if source is not None and source not in store:
-        raise InputError(f"vertex {source} is not among the edges that are loaded: there is nothing to search from")
-    searches = [] if source is None else [_search(store, source)]
+    start = None if source is None else int(graph.positions(source))
+    searches = [] if start is None else [_search(store, start)]
     rows: list[Row] = []
     with _live(quiet) as show:
         for number, batch in enumerate(sliding.batches(), 1):
@@ -104,11 +115,13 @@ def _run(store: DynamicGraph, sliding: Sliding, source: int | None, *, quiet: bo
             seconds = perf_counter() - begun
             rows.append(_row(store, number, len(batch), seconds))
             show(rows)
-    if source is not None:
-        searches.append(_search(store, source))
+    if start is not None:
+        searches.append(_search(store, start))
         document["bfs"] = {"source": source, "before": searches[0], "after": searches[1]}
     return document | {
         "slides": rows,
+        # The first slides also pay for what a store measures once, so that a mean would tell of these alone.
+        "updates_per_second": median(row["updates_per_second"] for row in rows) if rows else None,
         "version": store.version,
         "statistics": store.statistics(),
         "memory": store.memory_usage(),
@@ -123,15 +136,15 @@ def _search(store: DynamicGraph, source: int) -> dict[str, Any]:
 
 
 def _row(store: DynamicGraph, number: int, updates: int, seconds: float) -> Row:
-    shards = store.statistics().values()
-    capacity = sum(shard["capacity"] for shard in shards)
+    shards = store.statistics()
+    capacity = sum(shard["capacity"] for shard in shards.values())
     return {
         "slide": number,
         "edges": store.num_edges,
         "seconds": seconds,
         "updates_per_second": updates / seconds,
-        "density": sum(shard["entries"] for shard in shards) / max(1, capacity),
-        "shares": dict(store.shares),
+        "density": sum(shard["entries"] for shard in shards.values()) / max(1, capacity),
+        "shares": {name: shard["slots"] for name, shard in shards.items()},
     }
 
 
@@ -179,15 +192,15 @@ def _summary(document: dict[str, Any], *, hint: bool) -> None:
     facts: list[tuple[str, ...]] = [
         ("edges of the file", count(graph["num_edges"])),
         ("order", "by time" if document["order"] == "times" else shuffled),
+        *([("weights", "come with the edges; --values none leaves them out")] if document["weighted"] else []),
         ("loaded", f"{count(loaded['edges'])} edges in {duration(loaded['seconds'])}"),
     ]
     if rows:
-        seconds = sorted(row["seconds"] for row in rows)
-        rate = sum(row["updates_per_second"] * row["seconds"] for row in rows) / sum(seconds)
-        middle = duration(seconds[len(seconds) // 2])
+        seconds = [row["seconds"] for row in rows]
+        typical = f"{duration(median(seconds))} each (median), the slowest {duration(max(seconds))}"
         facts += [
-            ("slides", f"{len(rows)}, {middle} each, the slowest {duration(seconds[-1])}"),
-            ("updates per second", f"{rate / 1e6:.3g} million", BOLD),
+            ("slides", f"{len(rows)}, {typical}"),
+            ("updates per second", f"{document['updates_per_second'] / 1e6:.3g} million (median)", BOLD),
         ]
     if "bfs" in document:
         before, after = document["bfs"]["before"], document["bfs"]["after"]

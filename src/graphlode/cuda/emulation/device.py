@@ -106,6 +106,9 @@ class EmulatedDevice:
     def pooled_bytes(self) -> int:
         return self._pool.nbytes
 
+    def unpooled_bytes(self) -> int:
+        return self.memory().free
+
     def words_in(self, memory: AnyArray, count: int) -> AnyArray:
         return memory.view(np.uint64)[:count]
 

@@ -21,7 +21,8 @@ def lacks_memory(state: State) -> bool:
 def provide(device: KernelDevice, state: State) -> None:
     """A part of the memory that batches to come will need, if there is some, so that none of them has to ask for it.
 
-    Runs on any thread while no batch does. Takes about as long as a small batch: what is asked for is not used yet.
+    Runs on any thread while no batch does. Takes about as long as a small batch, and longer if the device itself must be
+    asked: what is asked for is not used yet.
     """
     state.provide()
 

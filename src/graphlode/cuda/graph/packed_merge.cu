@@ -96,7 +96,7 @@ __device__ __forceinline__ merge_effect effect_of(const packed_store& store, con
   if (counts && !there && !deletes) effect.what |= merge_effect::comes_bit;
   if (counts && there && !deletes && input.has_weights() && store.weighted) {
     const double weight = input.weight_of_update(batch.places[task.begin + t]);
-    if (weight_of_entry(store, task.page, own, entry) != weight) {
+    if (other_weight(weight_of_entry(store, task.page, own, entry), weight)) {
       effect.what |= merge_effect::comes_bit | merge_effect::goes_bit;
     }
   }

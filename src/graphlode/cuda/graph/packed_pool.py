@@ -93,7 +93,7 @@ def _pieces(first: int, all_segments: int, known: tuple[int, ...] = ()) -> tuple
     again = _again(first, known)
     rest = all_segments - first
     piece = max(1, -(-rest // _PIECES), int(_SPARE * first))
-    return again + _cut(first - sum(again), -(-first // _ALIKE)) + _cut(rest, piece)
+    return again + _cut(first - sum(again), max(1, -(-first // _ALIKE))) + _cut(rest, piece)
 
 
 def _again(first: int, known: tuple[int, ...]) -> tuple[int, ...]:
@@ -182,8 +182,13 @@ class Pool:
         """Numbers of pages that nobody holds; they are yours until `release`. Raises DeviceMemoryError."""
         counted, self._foreseen = self._counted, None
         if count > counted.num_free:
-            missing = -(-(count - counted.num_free) // SEGMENT_PAGES)
-            self._grow((max(missing, self._part_of_all(4)),))
+            missing, usual = -(-(count - counted.num_free) // SEGMENT_PAGES), self._part_of_all(4)
+            try:
+                self._grow((max(missing, usual),))
+            except MemoryError:
+                if missing >= usual:
+                    raise
+                self._grow((missing,))
         return self._taken(count)
 
     def take_apart(self, count: int, surely: int) -> AnyArray:
@@ -322,7 +327,7 @@ class Pool:
         return _part(self._counted.num_used // SEGMENT_PAGES, shift)
 
     def _grow(self, pieces: Sequence[int]) -> None:
-        """Pieces of memory of so many segments each, whose pages are taken next. All that may fail comes first."""
+        """Pieces of memory of so many segments each, whose pages are taken next. Memory is asked for first."""
         self._foreseen = None
         device, counted, segment_bytes = self._device, self._counted, self._segment_bytes
         memory = self._allocate(pieces)
@@ -340,22 +345,30 @@ class Pool:
     def _allocate(self, pieces: Sequence[int]) -> list[tuple[Any, int]]:
         """Memory for so many segments each, and where it begins.
 
-        If the device itself has to be asked, it is asked for all that is still missing at once, and for what growing will
-        take for a while: its own pool keeps what is let go, and cuts from it.
+        If the device itself has to be asked, it is asked at once for what the pieces to come and growing will take, as far
+        as it has that: its own pool keeps what is let go, and cuts from it.
         """
         device, segment_bytes = self._device, self._segment_bytes
         memory: list[tuple[Any, int]] = []
-        more = int(_ASKED * self._counted.num_used) * self.page_bytes
         with device.current():
             before, is_asked = device.pooled_bytes(), False
             for done, size in enumerate(pieces, 1):
                 memory.append(device.allocate(size * segment_bytes))
                 if not is_asked and device.pooled_bytes() != before:
-                    is_asked, ahead = True, more + sum(pieces[done:]) * segment_bytes
-                    if ahead:
-                        with suppress(MemoryError):
-                            device.allocate(ahead)
+                    is_asked = True
+                    self._ask_ahead(sum(pieces[done:]) * segment_bytes)
         return memory
+
+    def _ask_ahead(self, nbytes: int) -> None:
+        """So many bytes for the device's own pool, and a part of the store more where even then another copy of it fits. A
+        device that has too little is not asked: the pool would first give back all that it could."""
+        all_bytes, left = self._counted.num_used * self.page_bytes, self._device.unpooled_bytes() - nbytes
+        more = int(_ASKED * all_bytes)
+        if left > more + all_bytes:
+            nbytes += more
+        if nbytes and left >= 0:
+            with suppress(MemoryError):  # others may have been faster
+                self._device.allocate(nbytes)
 
     @property
     def _segment_bytes(self) -> int:
@@ -367,7 +380,7 @@ class Pool:
             sent: AnyArray = np.zeros(_ROOM * -(-pages // SEGMENT_PAGES), np.uint64)
             addresses = self._counted.addresses
             sent[: addresses.size] = addresses
-            table = self._device.asarray(sent)
+            table = self._device.asarray(sent.copy())
             self._device.synchronize()  # as in _resize
             self.segments, self._sent = table, sent
             self.generation += 1

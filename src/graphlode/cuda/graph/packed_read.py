@@ -15,6 +15,8 @@ from graphlode.packed import LEAF_SLOTS, LEVELS, PAGE_LEAVES, PAGE_SLOTS, rows_o
 from graphlode.slots import slot_of
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 
+_MOST_LEAVES, _FEWEST_LEAVES = 1 << 16, 1 << 8  # whose entries are copied at a time: up to 16 MB of keys
+
 
 def csr(device: KernelDevice, state: State) -> dict[str, Any]:
     """Rows without gaps, as arrays of the device; rows of other shards are empty."""
@@ -62,11 +64,26 @@ def row(device: KernelDevice, state: State, row: int) -> tuple[AnyArray, FloatAr
 
 
 def rows_in(device: KernelDevice, state: State, slots_chosen: BoolArray) -> tuple[AnyArray, FloatArray | None]:
-    """The entries whose row falls into a chosen slot of the share table."""
-    keys, weights = slots(device, state, 0, state.pages.size * PAGE_LEAVES)
-    chosen = device.asarray(slots_chosen)
-    here = (keys != NO_KEY) & chosen[slot_of(rows_of(keys))]
-    return device.get(keys[here]), device.get(weights[here]) if state.pool.weighted else None
+    """The entries whose row falls into a chosen slot of the share table. A part of the leaves at a time, few if there is no
+    memory for more: they may have to leave the device because that is full."""
+    chosen, leaves = device.asarray(slots_chosen), state.pages.size * PAGE_LEAVES
+    found_keys, found_weights = [], []
+    first, at_a_time = 0, _MOST_LEAVES
+    while first < leaves:
+        try:
+            keys, weights = slots(device, state, first, min(at_a_time, leaves - first))
+            here = (keys != NO_KEY) & chosen[slot_of(rows_of(keys))]
+            keys, weights = keys[here], weights[here] if state.pool.weighted else None
+        except MemoryError:
+            if at_a_time == _FEWEST_LEAVES:
+                raise
+            at_a_time //= 4
+            continue
+        found_keys.append(device.get(keys))
+        if weights is not None:
+            found_weights.append(device.get(weights))
+        first += at_a_time
+    return np.concatenate(found_keys), np.concatenate(found_weights) if found_weights else None
 
 
 def num_entries(state: State) -> int:

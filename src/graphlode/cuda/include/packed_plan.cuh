@@ -61,7 +61,7 @@ __device__ __forceinline__ tile_effect note_update(const packed_store& store, co
     kind = found.there ? update_delete : update_nothing;
   } else if (last && !found.there) {
     kind = update_insert;
-  } else if (last && store.weighted && has_weight && *weight_of(found.keys + found.slot) != weight) {
+  } else if (last && store.weighted && has_weight && other_weight(*weight_of(found.keys + found.slot), weight)) {
     kind = update_weight;
     atomicAdd(&batch.info->changed, 1u);
   }

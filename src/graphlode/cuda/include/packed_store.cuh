@@ -251,6 +251,10 @@ __device__ __forceinline__ stored_leaf leaf_in_order(const packed_store& store, 
 __device__ __forceinline__ double* weight_of(word* key) {
   return reinterpret_cast<double*>(key + stored_page::weights_at);
 }
+// Whether two weights differ in any bit, as 0.0 and -0.0 do: the last one written stays.
+__device__ __forceinline__ bool other_weight(double a, double b) {
+  return __double_as_longlong(a) != __double_as_longlong(b);
+}
 
 // The first place in [low, high) whose value is not below x / is above x; `high` if there is none.
 template <class T, class Place>

@@ -63,8 +63,9 @@ def prepare(
         if weights is not None:
             overwritten = updated[~removes & there]
             at = np.searchsorted(state.keys, overwritten)
-            changed = int((old[at] != weights[last][~removes & there]).sum())
-            old[at] = weights[last][~removes & there]
+            written = weights[last][~removes & there]
+            changed = int((old[at].view(np.uint64) != written.view(np.uint64)).sum())  # 0.0 and -0.0 are two weights
+            old[at] = written
         fresh = np.ones(int(added.sum())) if weights is None else weights[last][added]
         new_weights = np.concatenate([old[kept], fresh])
     new_keys = np.concatenate([state.keys[kept], updated[added]])
