@@ -121,3 +121,12 @@ def test_looking_back_is_for_frontiers_that_most_of_the_others_hang_on(
     entries: int, left: int, unreached: int, worth: bool
 ) -> None:
     assert worth_looking_back(entries, left, unreached) is worth
+
+
+def test_the_devices_of_a_store_may_be_named_in_any_order() -> None:
+    store = DynamicGraph(devices=["reference", "cpu"], shares={"reference": 1, "cpu": 1}, num_vertices=50)
+    store.insert(np.arange(49), np.arange(1, 50))
+    for devices in (["reference", "cpu"], ["cpu", "reference"]):
+        assert gl.bfs(store, 0, devices=devices).levels.tolist() == list(range(50))
+    with pytest.raises(UnsupportedError, match="one device"):
+        gl.bfs(store, 0, devices=["cpu", "cpu"])

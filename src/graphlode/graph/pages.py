@@ -23,12 +23,12 @@ from graphlode.graph.views import Csr, Pages
 
 def shards_of(graph: Graph, devices: Devices) -> tuple[HeldShard, ...]:
     """The shards behind a graph that have rows, if the devices that were asked for are theirs, or those of all shards of
-    the store; none for a graph without a store."""
+    the store, in any order; none for a graph without a store."""
     if not isinstance(graph, Snapshot):
         return ()
     if devices != "auto":
-        asked = tuple(device.space for device in resolve(devices))
-        if asked not in (graph.spaces, tuple(shard.device.space for shard in graph.shards)):
+        asked = sorted(device.space for device in resolve(devices))
+        if asked not in (sorted(graph.spaces), sorted(shard.device.space for shard in graph.shards)):
             return ()
     return graph.shards
 
