@@ -103,7 +103,7 @@ def test_other_devices_than_those_of_the_shards_are_refused() -> None:
     store = DynamicGraph(devices=["cpu", "reference"])
     store.insert([0, 1], [1, 2])
     with pytest.raises(UnsupportedError, match="runs on one device"):
-        gl.bfs(store, 0, devices=["reference", "cpu"])
+        gl.bfs(store, 0, devices=["cpu", "cpu"])
 
 
 def test_a_source_that_is_not_in_the_store_is_an_input_error() -> None:
@@ -128,5 +128,3 @@ def test_the_devices_of_a_store_may_be_named_in_any_order() -> None:
     store.insert(np.arange(49), np.arange(1, 50))
     for devices in (["reference", "cpu"], ["cpu", "reference"]):
         assert gl.bfs(store, 0, devices=devices).levels.tolist() == list(range(50))
-    with pytest.raises(UnsupportedError, match="one device"):
-        gl.bfs(store, 0, devices=["cpu", "cpu"])

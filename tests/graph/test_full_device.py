@@ -87,12 +87,12 @@ def test_a_graph_that_does_not_fit_on_the_device_is_loaded(
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_store_grows_beyond_its_device_and_shrinks_again(monkeypatch: pytest.MonkeyPatch, weighted: bool) -> None:
-    limit, rng = Limit(monkeypatch, 24_000_000 if weighted else 12_000_000), np.random.default_rng(2)
+    limit, rng = Limit(monkeypatch, 18_000_000 if weighted else 12_000_000), np.random.default_rng(2)
     with gl.DynamicGraph(directed=True, num_vertices=N, weighted=weighted, devices=HYBRID) as store:
         edges: set[tuple[int, int]] = set()
         version = None
         shares = [NUM_SLOTS]
-        for number in range(12):
+        for number in range(8):
             src, dst = random_edges(rng, 60_000)
             version = store.snapshot() if number == 3 else version  # one that stays for a while
             version = None if number == 6 else version
@@ -100,7 +100,7 @@ def test_a_store_grows_beyond_its_device_and_shrinks_again(monkeypatch: pytest.M
             edges |= pairs(src, dst)
             shares.append(store.shares["cuda-emulated"])
         assert limit.refused and sorted(shares, reverse=True) == shares and 0 < shares[-1] < NUM_SLOTS
-        gone = np.array(sorted(edges)[::2])
+        gone = np.array(sorted(edges)[::4])
         for begin in range(0, len(gone), 50_000):
             store.delete(gone[begin : begin + 50_000, 0], gone[begin : begin + 50_000, 1])
         limit.lift()
