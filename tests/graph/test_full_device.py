@@ -154,6 +154,13 @@ def test_a_device_that_was_full_gets_no_more_until_the_graph_is_smaller() -> Non
     assert balance.limited == {0}
 
 
+def test_a_device_that_was_full_when_the_store_was_loaded_gets_more_when_that_is_smaller() -> None:
+    balance = Balance([100.0, 1.0])
+    balance.limit(0, 512, 0)  # nothing was there yet
+    assert balance.within_limits([1, 0], 1000) == [0.5, 0.5]
+    assert balance.within_limits([1, 0], 400) == [1, 0]
+
+
 @pytest.mark.gpu
 def test_a_graph_that_does_not_fit_on_a_gpu_is_kept_by_both() -> None:
     """CuPy's pool refuses what a smaller GPU would."""

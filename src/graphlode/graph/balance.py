@@ -66,7 +66,8 @@ class Balance:
         self._is_alone = False  # whether one shard took the last batch that was observed
         self._saved = 0.0  # by the shares that were wanted, had they been there since they were wanted first
         self._seconds_per_moved = _SECONDS_PER_MOVED
-        self._limits: dict[int, tuple[int, int]] = {}  # of shards whose device was full: slots, of so many entries
+        # Of shards whose device was full: slots, and the most entries in all with which it had them.
+        self._limits: dict[int, tuple[int, int]] = {}
 
     @property
     def unseen(self) -> int:
@@ -138,6 +139,7 @@ class Balance:
 
     def within_limits(self, weights: Sequence[float], entries: int) -> list[float]:
         """These weights, but no more for a device that was full than it can have; others take the rest by their speed."""
+        self._limits = {number: (slots, max(of, entries)) for number, (slots, of) in self._limits.items()}
         parts = [weight / sum(weights) for weight in weights]
         most = {
             number: slots / NUM_SLOTS * max(1.0, of / max(1, entries)) for number, (slots, of) in self._limits.items()
