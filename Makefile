@@ -5,14 +5,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 NATIVE := $(shell find native src/graphlode/cuda -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh')
 GPU_PYTHON ?= python3
-SANITIZED := tests/analytics tests/cuda/test_walk_kernels.py tests/cuda/test_path_kernels.py \
-	tests/cuda/test_packed_batches.py tests/cuda/test_packed_groups.py tests/cuda/test_motif_kernels.py \
+SANITIZED := tests/analytics tests/cuda/walks/test_walk_kernels.py tests/cuda/walks/test_path_kernels.py \
+	tests/cuda/store/test_packed_batches.py tests/cuda/store/test_packed_groups.py tests/cuda/motifs/test_motif_kernels.py \
 	tests/cuda/test_triangles_kernel.py tests/cuda/test_cores_kernel.py tests/cuda/test_oriented_kernel.py \
-	$(addprefix tests/cuda/test_clique_pivot.py::test_, rows_of_every_width branches_given_to_other_warps_are_counted_once \
+	$(addprefix tests/cuda/cliques/test_clique_pivot.py::test_, rows_of_every_width branches_given_to_other_warps_are_counted_once \
 		counts_by_vertex_and_edge 'all_sizes_at_once_are_each_size_alone[cuda:0-30-0.6-3]') \
-	$(addprefix tests/cuda/test_clique_enumerate.py::test_, every_method_counts_what_a_plain_search_finds \
+	$(addprefix tests/cuda/cliques/test_clique_enumerate.py::test_, every_method_counts_what_a_plain_search_finds \
 		counts_by_vertex_and_edge heavy_edges_in_many_parts) \
-	tests/cuda/test_clique_lists_kernel.py::test_rows_are_ranks_in_ascending_order
+	tests/cuda/cliques/test_clique_lists_kernel.py::test_rows_are_ranks_in_ascending_order
 
 .PHONY: demo test gpu-test bench lint format stub clean
 

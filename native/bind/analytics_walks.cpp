@@ -11,7 +11,7 @@
 #include "graphlode/analytics/bfs_shard.hpp"
 #include "graphlode/analytics/components.hpp"
 #include "graphlode/analytics/pagerank.hpp"
-#include "graphlode/packed/row_view.hpp"
+#include "graphlode/store/row_view.hpp"
 
 namespace graphlode::bind {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "arrays.hpp"
 #include "graphlode/errors.hpp"
-#include "graphlode/packed/packed_rows.hpp"
-#include "graphlode/packed/pair_keys.hpp"
-#include "graphlode/packed/slots.hpp"
-#include "graphlode/packed/update_plan.hpp"
+#include "graphlode/store/packed_rows.hpp"
+#include "graphlode/store/pair_keys.hpp"
+#include "graphlode/store/slots.hpp"
+#include "graphlode/store/update_plan.hpp"
 
 namespace graphlode::bind {
 namespace {

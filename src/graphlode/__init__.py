@@ -34,12 +34,12 @@ if TYPE_CHECKING:
         star,
         web,
     )
-    from graphlode.graph.batch import Batch, BatchResult
     from graphlode.graph.build import from_csr, from_edges, from_networkx, from_scipy
-    from graphlode.graph.dynamic import DynamicGraph
     from graphlode.graph.estimate import Estimate, estimate
     from graphlode.graph.graph import Graph
-    from graphlode.graph.snapshot import Snapshot
+    from graphlode.graph.store.batch import Batch, BatchResult
+    from graphlode.graph.store.dynamic import DynamicGraph
+    from graphlode.graph.store.snapshot import Snapshot
     from graphlode.io import EdgeList, read, read_edges, write
     from graphlode.mining.all_cliques import AllCliques, count_all_cliques
     from graphlode.mining.clique_lists import list_cliques
@@ -143,12 +143,12 @@ _HOMES = {
     "generate.planted_clique": ("planted_clique",),
     "generate.rmat": ("kronecker", "rmat"),
     "generate.web": ("web",),
-    "graph.batch": ("Batch", "BatchResult"),
+    "graph.store.batch": ("Batch", "BatchResult"),
     "graph.build": ("from_csr", "from_edges", "from_networkx", "from_scipy"),
-    "graph.dynamic": ("DynamicGraph",),
+    "graph.store.dynamic": ("DynamicGraph",),
     "graph.estimate": ("Estimate", "estimate"),
     "graph.graph": ("Graph",),
-    "graph.snapshot": ("Snapshot",),
+    "graph.store.snapshot": ("Snapshot",),
     "io": ("EdgeList", "read", "read_edges", "write"),
     "mining.all_cliques": ("AllCliques", "count_all_cliques"),
     "mining.clique_lists": ("list_cliques",),

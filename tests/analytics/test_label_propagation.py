@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphlode as gl
+from graphlode.common.phases import iteration_key, phase_of
 from graphlode.errors import InputError
 from graphlode.generate import complete, kronecker, path, star
-from graphlode.phases import iteration_key, phase_of
 from strategies import EdgeList, edge_lists
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import graphlode as gl
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.generate import complete, cycle, kronecker, star
-from graphlode.graph.dynamic import DynamicGraph
+from graphlode.graph.store.dynamic import DynamicGraph
 from graphlode.graph.views import Transposed
 from strategies import EdgeList, edge_lists
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import graphlode as gl
 from graphlode.generate import kronecker, star
-from graphlode.graph.dynamic import DynamicGraph
+from graphlode.graph.store.dynamic import DynamicGraph
 from graphlode.graph.views import Csr, Pages
 from stores import even
 from strategies import EdgeList, edge_lists

@@ -14,7 +14,7 @@ from graphlode.analytics import sharded_bfs
 from graphlode.analytics.sharded_bfs import worth_looking_back
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.generate import kronecker, path
-from graphlode.graph.dynamic import DynamicGraph
+from graphlode.graph.store.dynamic import DynamicGraph
 from stores import even
 from strategies import EdgeList, edge_lists
 

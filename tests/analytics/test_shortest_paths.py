@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from scipy.sparse import csgraph
 
 import graphlode as gl
-from graphlode.control import Control
+from graphlode.common.control import Control
+from graphlode.common.weights import bucket_width
 from graphlode.cpu.analytics import shortest_paths as cpu_kernel
 from graphlode.cpu.device import CpuDevice
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.generate import complete, cycle, grid, kronecker, path, star
 from graphlode.graph.views import Csr
 from graphlode.types import Task
-from graphlode.weights import bucket_width
 from stores import even, mixes
 from strategies import EdgeList, edge_lists
 

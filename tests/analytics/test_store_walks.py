@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 import graphlode as gl
 from graphlode.analytics import sharded_bfs
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu.analytics import components
 from graphlode.cpu.device import CpuDevice
 from graphlode.cuda.analytics import bfs as cuda_bfs
-from graphlode.cuda.analytics import pagerank_sums
+from graphlode.cuda.walks import pagerank_sums
 from graphlode.execute.operation import BACKENDS
 from graphlode.generate import kronecker, path, star
-from graphlode.graph.dynamic import DynamicGraph
+from graphlode.graph.store.dynamic import DynamicGraph
 from graphlode.graph.views import Csr, Pages, Transposed
 from stores import even
 from strategies import EdgeList, edge_lists

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.execute.devices import resolve
 from graphlode.mining.supports import Supported
 from graphlode.reference.mining import supports as reference_supports

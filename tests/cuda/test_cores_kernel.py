@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.analytics import cores
 from graphlode.cuda.emulation.device import EmulatedDevice
 from graphlode.errors import KernelFaultError

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.graph import oriented
 from graphlode.errors import KernelFaultError, UnsupportedError
 from graphlode.execute.devices import resolve

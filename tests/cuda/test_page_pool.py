@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graphlode.cuda import _driver
 from graphlode.cuda.emulation.device import EmulatedDevice
-from graphlode.cuda.graph.packed_pool import Pool
+from graphlode.cuda.store.pool import Pool
 
 SEGMENT = 4  # pages
 BYTES = 100  # of a segment

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import graphlode as gl
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.locality import progressive
 from graphlode.cuda.locality.edge_rank import Ranker
 from graphlode.locality import EdgeOrder, rank_edges

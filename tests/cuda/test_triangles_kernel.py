@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.analytics import triangles
 from graphlode.errors import KernelFaultError
 from graphlode.types import Task

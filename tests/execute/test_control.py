@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 
 
 def test_a_stop_is_heard_at_the_next_check() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import graphlode as gl
 from graphlode.analytics.triangles import TRIANGLES
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.errors import DeviceMemoryError, InputError, UnsupportedError
 from graphlode.execute import run as running
 from graphlode.execute.device import hold, kernel_module

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.stream import Sink, Stream
 from graphlode.execute.wait import Progress

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.execute.shares import NUM_SLOTS, ShareTable
 from graphlode.execute.tasks import TaskQueue, cut_by_work, cut_evenly, whole
 from graphlode.types import Task

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.execute.wait import wait_all
 
 

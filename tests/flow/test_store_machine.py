@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 
 import graphlode as gl
-from graphlode.graph.shard import Strategy
+from graphlode.graph.store.shard import Strategy
 from stores import even, mixes
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.generate import barabasi_albert, erdos_renyi, rmat
 

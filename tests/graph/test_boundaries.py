@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import graphlode as gl
-from graphlode.cpu.graph.split import by_owner
+from graphlode.common.buckets import NUM_SLOTS, slot_of
+from graphlode.common.store import MAX_ROWS, keys_of, neighbors_of, rows_of
+from graphlode.cpu.store.split import by_owner
 from graphlode.errors import InputError
 from graphlode.execute.shares import ShareTable
-from graphlode.packed import MAX_ROWS, keys_of, neighbors_of, rows_of
-from graphlode.slots import NUM_SLOTS, slot_of
 from stores import even, mixes
 
 DIRECTED = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphlode as gl
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.errors import InputError
 from graphlode.execute.device import hold
 from graphlode.execute.devices import resolve

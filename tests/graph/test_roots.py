@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 
 import graphlode as gl
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.execute.device import hold
 from graphlode.execute.devices import resolve
 from graphlode.graph.views import Oriented, Roots

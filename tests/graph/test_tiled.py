@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphlode as gl
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu.locality.tiles import tile_list
 from graphlode.errors import InputError
 from graphlode.execute import call

@@ -336,7 +336,7 @@ def test_a_failed_allocation_is_a_memory_error_and_leaks_nothing(values):
 
 
 def test_a_stopped_parser_raises_and_leaks_nothing():
-    from graphlode.control import Control
+    from graphlode.common.control import Control
 
     before = _native.live_bytes()
     control = Control()
@@ -347,7 +347,7 @@ def test_a_stopped_parser_raises_and_leaks_nothing():
 
 
 def test_progress_reaches_the_size_of_the_text():
-    from graphlode.control import Control
+    from graphlode.common.control import Control
 
     control = Control()
     text = as_text("1 2\n" * 1000)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphlode as gl
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu.locality import progressive as kernel
 from graphlode.errors import InputError
 from graphlode.execute.devices import cpu

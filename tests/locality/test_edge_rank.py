@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import graphlode as gl
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu.locality.edge_rank import Ranker
 from graphlode.errors import InputError
 from graphlode.execute.devices import cpu

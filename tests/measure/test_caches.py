@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphlode as gl
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu.measure.caches import Caches
 from graphlode.errors import InputError
 from graphlode.locality import EdgeOrder

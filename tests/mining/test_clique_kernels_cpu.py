@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 
 import graphlode as gl
-from graphlode.control import Control
-from graphlode.counts import from_limbs
+from graphlode.common.control import Control
+from graphlode.common.counts import from_limbs
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.cpu.graph import oriented, roots

@@ -218,7 +218,7 @@ def test_a_stream_that_is_dropped_stops_by_itself() -> None:
 @pytest.mark.parametrize("threads", [1, 4])
 def test_a_stop_is_heard_within_a_third_of_a_second(threads: int) -> None:
     """Both searches, in the middle of a root that would take for ever."""
-    from graphlode.control import Control
+    from graphlode.common.control import Control
     from graphlode.cpu.device import CpuDevice
     from graphlode.cpu.mining.maximal_cliques import launch
     from graphlode.graph.views import Oriented

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphlode as gl
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.cpu.mining import motifs, orbits, supports

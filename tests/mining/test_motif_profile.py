@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import graphlode as gl
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu.mining.rewire import rewire
 from graphlode.datasets import dataset
 from graphlode.errors import InputError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,14 +44,22 @@ def test_the_layers_hold() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_module_of_the_package_is_in_a_layer() -> None:
-    import tomllib
-
+def layers() -> list[set[str]]:
+    """The layers of pyproject.toml, highest first, each a set of names below `graphlode`."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
-    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
-    named = {name.strip().removeprefix("graphlode.") for layer in layers for name in layer.split("|")}
+    found = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    return [{name.strip().removeprefix("graphlode.") for name in layer.split("|")} for layer in found]
+
+
+def test_every_module_of_the_package_is_in_a_layer() -> None:
     found = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-    assert found - {"__init__", "__main__"} == named
+    assert found - {"__init__", "__main__"} == set().union(*layers())
+
+
+def test_agents_are_told_the_layers_that_are_checked() -> None:
+    text = " ".join((ROOT / "AGENTS.md").read_text("utf-8").split())
+    told = text.partition("left may import right: `")[2].partition("`")[0]
+    assert [{name.strip() for name in layer.split("|")} for layer in told.split(">")] == layers()
 
 
 @pytest.mark.parametrize("path", sources("."), ids=lambda path: path.relative_to(PACKAGE).as_posix())

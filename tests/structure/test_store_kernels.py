@@ -15,7 +15,7 @@ FUNCTIONS = """create prepare commit resize fork csr degrees contains row rows_i
 @pytest.mark.parametrize("function", FUNCTIONS.split())
 def test_shards_are_handled_alike_on_every_backend(function: str) -> None:
     """The same number of arguments by place, and the same options."""
-    shapes = [_shape(f"graphlode.{backend}.graph.packed", function) for backend in BACKENDS]
+    shapes = [_shape(f"graphlode.{backend}.store.shard", function) for backend in BACKENDS]
     assert shapes == shapes[:1] * len(BACKENDS)
 
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "graphlode/cuda_queue.hpp"
+#include "graphlode/cuda/queue.hpp"
 
 namespace nb = nanobind;
 

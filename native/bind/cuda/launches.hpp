@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "arguments.hpp"
-#include "graphlode/cuda_queue.hpp"
+#include "graphlode/cuda/queue.hpp"
 #include "graphlode/errors.hpp"
 
 namespace graphlode::bind {

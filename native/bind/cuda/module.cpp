@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "graphlode/cuda_queue.hpp"
+#include "graphlode/cuda/queue.hpp"
 #include "graphlode/errors.hpp"
 #include "host_bytes.hpp"
 #include "launches.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../arrays.hpp"
-#include "graphlode/cuda_page_pool.hpp"
+#include "graphlode/cuda/page_pool.hpp"
 
 namespace graphlode::bind {
 namespace {

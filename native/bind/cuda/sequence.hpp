@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "graphlode/cuda_queue.hpp"
+#include "graphlode/cuda/queue.hpp"
 #include "host_bytes.hpp"
 #include "launches.hpp"
 

@@ -1,6 +1,6 @@
 // bfs.cpp - breadth-first search over compressed rows and over those of a store; the method is told in bfs_search.hpp.
-#include "bfs_search.hpp"
-#include "graphlode/packed/row_view.hpp"
+#include "graphlode/store/row_view.hpp"
+#include "walks/bfs_search.hpp"
 
 namespace graphlode::analytics {
 

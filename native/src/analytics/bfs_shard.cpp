@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "bfs_steps.hpp"
+#include "walks/bfs_steps.hpp"
 
 namespace graphlode::analytics {
 

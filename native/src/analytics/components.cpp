@@ -2,8 +2,8 @@
 // components_union.hpp.
 #include <stdexcept>
 
-#include "components_union.hpp"
-#include "graphlode/packed/row_view.hpp"
+#include "graphlode/store/row_view.hpp"
+#include "walks/components_union.hpp"
 
 namespace graphlode::analytics {
 namespace {

@@ -13,10 +13,10 @@
 #include <numeric>
 #include <vector>
 
-#include "edge_map.hpp"
 #include "graphlode/generate/random.hpp"
 #include "graphlode/parallel.hpp"
 #include "label_tally.hpp"
+#include "walks/edge_map.hpp"
 
 namespace graphlode::analytics {
 namespace {

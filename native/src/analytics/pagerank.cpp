@@ -1,5 +1,5 @@
 // pagerank.cpp - PageRank over compressed rows and over those of a store; the method is told in pagerank_pull.hpp.
-#include "pagerank_pull.hpp"
+#include "walks/pagerank_pull.hpp"
 
 namespace graphlode::analytics {
 

@@ -1,5 +1,5 @@
 // pagerank_tiles.cpp - PageRank over tiles; the method is told in pagerank_tiles.hpp.
-#include "pagerank_tiles.hpp"
+#include "walks/pagerank_tiles.hpp"
 
 #include "graphlode/locality/changing_tiles.hpp"
 

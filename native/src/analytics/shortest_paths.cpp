@@ -15,12 +15,12 @@
 #include <atomic>
 #include <limits>
 
-#include "distance_buckets.hpp"
-#include "edge_map.hpp"
 #include "graphlode/parallel.hpp"
 #include "graphlode/prefetch.hpp"
 #include "graphlode/shared_loops.hpp"
-#include "shortest_path_parents.hpp"
+#include "walks/distance_buckets.hpp"
+#include "walks/edge_map.hpp"
+#include "walks/shortest_path_parents.hpp"
 
 namespace graphlode::analytics {
 namespace {

@@ -1,8 +1,8 @@
+#include "graphlode/cuda/driver.hpp"
+
 #include <dlfcn.h>
 
 #include <utility>
-
-#include "graphlode/cuda_driver.hpp"
 
 namespace graphlode::cuda {
 namespace {

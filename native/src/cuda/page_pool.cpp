@@ -1,11 +1,11 @@
-// page_pool.cpp - see cuda_page_pool.hpp.
+// page_pool.cpp - see cuda/page_pool.hpp.
+#include "graphlode/cuda/page_pool.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <iterator>
 #include <numeric>
 #include <stdexcept>
-
-#include "graphlode/cuda_page_pool.hpp"
 
 namespace graphlode::cuda {
 

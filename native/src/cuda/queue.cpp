@@ -1,11 +1,11 @@
+#include "graphlode/cuda/queue.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <chrono>
 #include <cstring>
 #include <limits>
-
-#include "graphlode/cuda_queue.hpp"
 
 namespace graphlode::cuda {
 namespace {

@@ -1,7 +1,7 @@
 // all_cliques.cpp - cliques of every size: the pivoting search without the forms that close it for one size.
 #include "graphlode/mining/all_cliques.hpp"
 
-#include "clique_run.hpp"
+#include "cliques/run.hpp"
 
 namespace graphlode::mining {
 

@@ -15,8 +15,8 @@
 #include <bit>
 #include <utility>
 
-#include "clique_batch.hpp"
-#include "clique_rows.hpp"
+#include "cliques/batch.hpp"
+#include "cliques/rows.hpp"
 #include "graphlode/clones.hpp"
 #include "graphlode/parallel.hpp"
 

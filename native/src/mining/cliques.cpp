@@ -1,7 +1,7 @@
 // cliques.cpp - k-cliques of a task by pivoting, by enumeration or by intersecting lists.
 #include "graphlode/mining/cliques.hpp"
 
-#include "clique_run.hpp"
+#include "cliques/run.hpp"
 
 namespace graphlode::mining {
 

@@ -1,9 +1,9 @@
 // maximal_cliques.cpp - every maximal clique, from its lowest-ranked vertex.
 //
-// For each root the later neighbors become candidates and the earlier ones excluded rows (maximal_problem.hpp), and the
-// search below it is that of maximal_search.hpp. In a degeneracy order there are few candidates at every root, which
+// For each root the later neighbors become candidates and the earlier ones excluded rows (maximal/problem.hpp), and the
+// search below it is that of maximal/search.hpp. In a degeneracy order there are few candidates at every root, which
 // bounds the whole search by n * d * 3^(d/3) for a degeneracy d (Eppstein, Loeffler and Strash). Building the rows
-// takes at most m * d steps. Threads share roots and branches (maximal_pool.hpp).
+// takes at most m * d steps. Threads share roots and branches (maximal/pool.hpp).
 #include "graphlode/mining/maximal_cliques.hpp"
 
 #include <atomic>
@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "graphlode/parallel.hpp"
-#include "maximal_search.hpp"
+#include "maximal/search.hpp"
 
 namespace graphlode::mining {
 namespace {

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <optional>
 
-#include "motif_passes.hpp"
+#include "motifs/passes.hpp"
 
 namespace graphlode::mining::motifs {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "orbit_passes.hpp"
+#include "orbits/passes.hpp"
 
 namespace graphlode::mining::motifs {
 namespace {

@@ -20,8 +20,8 @@ from graphlode.execute.run import run
 from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_graph
 from graphlode.graph.graph import Graph
-from graphlode.graph.pages import on_pages, shards_of
-from graphlode.graph.snapshot import Snapshot
+from graphlode.graph.store.pages import on_pages, shards_of
+from graphlode.graph.store.snapshot import Snapshot
 from graphlode.graph.tables import table
 from graphlode.graph.views import Csr, Tiled, Transposed
 from graphlode.types import AnyArray, FloatArray, Int64Array

@@ -7,13 +7,13 @@ from functools import partial
 from time import perf_counter
 from typing import Any, TypeVar
 
+from graphlode.common.control import Control
 from graphlode.config import settings
-from graphlode.control import Control
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import Outcome
 from graphlode.execute.wait import Progress, wait_all
-from graphlode.graph.shard import HeldShard
-from graphlode.graph.snapshot import Snapshot
+from graphlode.graph.store.shard import HeldShard
+from graphlode.graph.store.snapshot import Snapshot
 
 P = TypeVar("P")
 T = TypeVar("T")

@@ -14,20 +14,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphlode.analytics.sharded import ShardedRun
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.execute.device import kernel_module
 from graphlode.execute.run import Outcome
 from graphlode.execute.shares import slot_of
 from graphlode.execute.wait import Progress
-from graphlode.graph.shard import HeldShard
-from graphlode.graph.snapshot import Snapshot
+from graphlode.graph.store.shard import HeldShard
+from graphlode.graph.store.snapshot import Snapshot
 from graphlode.types import AnyArray, BoolArray
 
 KERNEL = "analytics.bfs_step"
 
 
 def worth_looking_back(frontier_entries: int, entries_left: int, unreached: int) -> bool:
-    """Whether a level is cheaper to find backwards; told in native/src/analytics/bfs_search.hpp."""
+    """Whether a level is cheaper to find backwards; told in native/src/walks/bfs_search.hpp."""
     return 2 * frontier_entries**2 > unreached * max(frontier_entries, entries_left)
 
 

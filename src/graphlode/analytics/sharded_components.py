@@ -14,9 +14,9 @@ from graphlode.execute.devices import cpu
 from graphlode.execute.run import Outcome
 from graphlode.execute.tasks import whole
 from graphlode.execute.wait import Progress, wait_all
-from graphlode.graph.pages import part_view
-from graphlode.graph.shard import HeldShard
-from graphlode.graph.snapshot import Snapshot
+from graphlode.graph.store.pages import part_view
+from graphlode.graph.store.shard import HeldShard
+from graphlode.graph.store.snapshot import Snapshot
 from graphlode.types import AnyArray
 
 OPERATION = "analytics.components"

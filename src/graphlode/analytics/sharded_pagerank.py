@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from graphlode.analytics.sharded import ShardedRun
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.execute.device import kernel_module
 from graphlode.execute.run import Outcome
 from graphlode.execute.wait import Progress
-from graphlode.graph.pages import part_rows, part_view
-from graphlode.graph.shard import HeldShard
-from graphlode.graph.snapshot import Snapshot
+from graphlode.graph.store.pages import part_rows, part_view
+from graphlode.graph.store.shard import HeldShard
+from graphlode.graph.store.snapshot import Snapshot
 from graphlode.graph.views import Transposed
 from graphlode.types import FloatArray
 

@@ -19,8 +19,8 @@ from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_graph
 from graphlode.graph.arrays import as_values
 from graphlode.graph.graph import Graph
-from graphlode.graph.pages import shards_of
-from graphlode.graph.snapshot import Snapshot
+from graphlode.graph.store.pages import shards_of
+from graphlode.graph.store.snapshot import Snapshot
 from graphlode.graph.tables import table
 from graphlode.graph.views import Weighted
 from graphlode.types import AnyArray, FloatArray

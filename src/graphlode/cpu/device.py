@@ -10,9 +10,9 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from graphlode.common.worker import Worker
 from graphlode.config import MOST_THREADS, settings
 from graphlode.types import AnyArray, Memory
-from graphlode.worker import Worker
 
 
 class CpuDevice:

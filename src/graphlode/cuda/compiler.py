@@ -90,7 +90,10 @@ class Specialisation:
 
 
 def flatten(name: str, root: Path = ROOT, include: Path = INCLUDE) -> str:
-    """The text of `root / name` with each `#include "header"` replaced by that header, the first time it is named."""
+    """The text of `root / name` with each `#include "header"` replaced by that header, the first time it is named.
+
+    Headers that several parts share are in `include`; `"part/header.cuh"` is one of a part's own, below `root`.
+    """
     seen: set[str] = set()
 
     def expand(path: Path, shown: str) -> Iterator[str]:
@@ -104,10 +107,11 @@ def flatten(name: str, root: Path = ROOT, include: Path = INCLUDE) -> str:
                 yield ""
             else:
                 seen.add(found[1])
-                header = include / found[1]
+                header = (root if "/" in found[1] else include) / found[1]
                 if not header.is_file():
-                    raise KernelBuildError(f"{shown}:{number}: there is no header {found[1]!r} in {include.name}/")
-                yield from expand(header, f"include/{found[1]}")
+                    folder = header.parent.relative_to(root) if header.is_relative_to(root) else header.parent.name
+                    raise KernelBuildError(f"{shown}:{number}: there is no header {header.name!r} in {folder}/")
+                yield from expand(header, found[1] if "/" in found[1] else f"include/{found[1]}")
                 yield f'#line {number + 1} "{shown}"'
 
     path = root / name

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphlode.common.worker import Worker
 from graphlode.config import settings
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import Constants, raise_fault
 from graphlode.errors import DeviceMemoryError, DeviceUnavailableError, InputError, KernelFaultError
 from graphlode.types import AnyArray, Memory
-from graphlode.worker import Worker
 
 if TYPE_CHECKING:
     from graphlode.cuda.launcher import CudaModule

@@ -2,7 +2,7 @@
 
 A driver runs on the device's worker thread, which has the right GPU and stream current, or inside of `current()` on
 another thread. It returns only when its work is done: what it leaves behind may then be used from any other stream.
-(Batches of a store may still be written, which then waits itself: see `wait_until_written` in graph/packed.py.)
+(Batches of a store may still be written, which then waits itself: see `wait_until_written` in reference/store/shard.py.)
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.execute.device import Device
 from graphlode.execute.devices import cpu
 from graphlode.execute.wait import wait_all

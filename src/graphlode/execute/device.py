@@ -20,7 +20,7 @@ from threading import Lock
 from types import ModuleType
 from typing import Any, Protocol
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.errors import UnsupportedError
 from graphlode.types import Memory
 

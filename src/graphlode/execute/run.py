@@ -16,8 +16,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from graphlode.common.control import Control
+from graphlode.common.worker import with_own_threads
 from graphlode.config import settings
-from graphlode.control import Control
 from graphlode.errors import DeviceMemoryError, UnsupportedError
 from graphlode.execute.device import Device, Snapshot, View, hold, kernel_module
 from graphlode.execute.devices import Devices, canonical, cpu, resolve
@@ -27,7 +28,6 @@ from graphlode.execute.shares import ShareTable, weights_from
 from graphlode.execute.tasks import TaskQueue, cut_by_work, cut_evenly, whole
 from graphlode.execute.wait import Progress, wait_all
 from graphlode.types import Int64Array
-from graphlode.worker import with_own_threads
 
 Shares = Literal["auto"] | Mapping[str, float]
 

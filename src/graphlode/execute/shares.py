@@ -12,8 +12,8 @@ from copy import copy
 
 import numpy as np
 
+from graphlode.common.buckets import NUM_SLOTS, slot_of
 from graphlode.errors import InputError
-from graphlode.slots import NUM_SLOTS, slot_of
 from graphlode.types import AnyArray, Int64Array
 
 __all__ = ["HYSTERESIS", "NUM_SLOTS", "ShareTable", "apportion", "slot_of", "weights_from"]

@@ -17,7 +17,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.errors import StateError
 from graphlode.execute.device import Snapshot, kernel_module
 from graphlode.execute.devices import Devices, resolve

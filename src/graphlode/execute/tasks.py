@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.execute.shares import NUM_SLOTS, ShareTable
 from graphlode.types import Int64Array, Task
 

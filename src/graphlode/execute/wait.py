@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from typing import Any, TypeVar
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 
 Progress = Callable[[int, int], None]
 T = TypeVar("T")

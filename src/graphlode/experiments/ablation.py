@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphlode.cuda.mining.clique_enumerate import EnumerateOptions
+from graphlode.cuda.cliques.enumerate import EnumerateOptions
 from graphlode.experiments.counting import count_cell, prepare, typical, verify
 from graphlode.experiments.enumeration import cuda_device, variant_cells
 from graphlode.experiments.plots import (

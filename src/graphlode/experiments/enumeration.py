@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from time import perf_counter
 from typing import Any
 
-from graphlode.control import Control
-from graphlode.cuda.mining.clique_enumerate import Counted, EnumerateOptions, count_tasks
+from graphlode.common.control import Control
+from graphlode.cuda.cliques.enumerate import Counted, EnumerateOptions, count_tasks
 from graphlode.errors import UnsupportedError
 from graphlode.execute.device import hold
 from graphlode.execute.devices import resolve

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graphlode.cuda.mining.clique_enumerate import EnumerateOptions
+from graphlode.cuda.cliques.enumerate import EnumerateOptions
 from graphlode.experiments.counting import count_cell, prepare, verify
 from graphlode.experiments.enumeration import cuda_device, variant_cells
 from graphlode.experiments.plots import BLUE, GREY, SKY, Look, legend, panels, say_nothing_there

@@ -15,8 +15,8 @@ from time import perf_counter
 from typing import Any
 
 import graphlode.cuda.peak as cuda_peak
+from graphlode.common.control import Control
 from graphlode.config import configure, settings
-from graphlode.control import Control
 from graphlode.execute.device import hold, kernel_module
 from graphlode.execute.devices import resolve
 from graphlode.execute.wait import wait_all

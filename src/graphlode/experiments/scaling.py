@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from graphlode.common.control import Control
 from graphlode.config import configure, usable_cores
-from graphlode.control import Control
 from graphlode.execute import call
 from graphlode.execute.device import hold, kernel_module
 from graphlode.execute.devices import resolve

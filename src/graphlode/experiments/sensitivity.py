@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.cuda.mining.clique_enumerate import Counted, EnumerateOptions
+from graphlode.cuda.cliques.enumerate import Counted, EnumerateOptions
 from graphlode.errors import InputError
 from graphlode.experiments.counting import count_cell, prepare, verify
 from graphlode.experiments.enumeration import cuda_device, variant_cells

@@ -15,7 +15,7 @@ import heapq
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.execute.shares import NUM_SLOTS, ShareTable
 from graphlode.execute.tasks import TaskQueue
 from graphlode.types import FloatArray, Int64Array

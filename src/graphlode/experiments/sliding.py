@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphlode.errors import InputError
-from graphlode.graph.batch import Batch
 from graphlode.graph.graph import Graph
+from graphlode.graph.store.batch import Batch
 from graphlode.types import BoolArray, FloatArray, Int64Array
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from graphlode.common.store import Path
 from graphlode.config import settings
 from graphlode.experiments.plots import (
     BLUE,
@@ -33,10 +34,9 @@ from graphlode.experiments.plots import (
 )
 from graphlode.experiments.record import Cell, Record, Setting, Table, done, names_of
 from graphlode.experiments.subjects import Subject
-from graphlode.graph.batch import Batch
-from graphlode.graph.dynamic import DynamicGraph
 from graphlode.graph.graph import Graph
-from graphlode.packed import Path
+from graphlode.graph.store.batch import Batch
+from graphlode.graph.store.dynamic import DynamicGraph
 from graphlode.types import Int64Array
 
 TITLE = "The store: time of a batch by size and path"

@@ -6,8 +6,8 @@ from typing import Any
 
 from graphlode.errors import InputError
 from graphlode.graph.build import from_networkx, from_scipy
-from graphlode.graph.dynamic import DynamicGraph
 from graphlode.graph.graph import Graph
+from graphlode.graph.store.dynamic import DynamicGraph
 
 
 def as_graph(graph: Any, *, weights: bool = True) -> Graph:

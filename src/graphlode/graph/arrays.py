@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from graphlode.common.weights import require_exact
 from graphlode.errors import InputError
 from graphlode.types import AnyArray, BoolArray, FloatArray
-from graphlode.weights import require_exact
 
 _ID_TYPES = frozenset({np.dtype(np.int32), np.dtype(np.int64)})
 _NARROW_TYPES = frozenset(map(np.dtype, (np.int8, np.uint8, np.int16, np.uint16, np.int32)))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.graph.build import from_edges
 from graphlode.graph.graph import Graph
 from graphlode.io.edges import EdgeList, read_edges

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu.io.text import Kind
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.io.mark import Mark

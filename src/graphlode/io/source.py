@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.io.formats import Compression
 

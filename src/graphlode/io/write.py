@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu.io.metis import format_adjacency
 from graphlode.cpu.io.text import Kind, format_edges
 from graphlode.errors import InputError, UnsupportedError

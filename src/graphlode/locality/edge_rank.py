@@ -7,7 +7,7 @@ from time import perf_counter, thread_time
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.errors import InputError
 from graphlode.execute import call
 from graphlode.execute.device import kernel_module

@@ -16,9 +16,9 @@ import numpy as np
 from graphlode.cpu.locality.tiles import ChangingTiles
 from graphlode.errors import InputError, StateError
 from graphlode.execute import call
-from graphlode.graph.batch import Batch, BatchResult
-from graphlode.graph.dynamic import DynamicGraph
 from graphlode.graph.graph import Graph
+from graphlode.graph.store.batch import Batch, BatchResult
+from graphlode.graph.store.dynamic import DynamicGraph
 from graphlode.graph.views import Tiled
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu.measure import caches as kernel
 from graphlode.errors import InputError
 from graphlode.execute import call

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.execute.devices import Devices, resolve
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance

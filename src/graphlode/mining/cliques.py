@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from graphlode.counts import add_limbs, from_limbs
+from graphlode.common.counts import add_limbs, from_limbs
 from graphlode.errors import InputError
 from graphlode.execute.devices import Devices, resolve
 from graphlode.execute.operation import Operation

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from graphlode.common.control import Control
 from graphlode.config import settings
-from graphlode.control import Control
 from graphlode.cpu.mining import rewire as kernel
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.execute import call

@@ -1,6 +1,6 @@
 """Orbits: how often each vertex or edge takes each place in the connected patterns of up to 4 or 5 vertices.
 
-Kernels return raw arrays, which native formulas turn into orbits (native/src/mining/orbit_vertices.cpp, orbit_edges.cpp).
+Kernels return raw arrays, which native formulas turn into orbits (native/src/orbits/vertices.cpp, orbits/edges.cpp).
 They are the main terms that need more than one look at each edge; everything else is made of them, of degrees and of the
 triangles at each edge. Names are those of the orbits whose main terms they are: "o12" is of vertices, by rank, "e9" of
 edges, by edge id; both are int64. d, t, W, c3 and K4 are as in `motifs`; C4(e), K4(e) are the 4-cycles and 4-cliques at an
@@ -104,8 +104,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from graphlode.common.control import Control
 from graphlode.config import settings
-from graphlode.control import Control
 from graphlode.cpu.mining.orbit_formulas import compose, orbit_columns
 from graphlode.errors import InputError
 from graphlode.execute import call

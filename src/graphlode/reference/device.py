@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any
 
+from graphlode.common.worker import Worker
 from graphlode.types import AnyArray, Memory
-from graphlode.worker import Worker
 
 
 class ReferenceDevice:

@@ -1,5 +1,5 @@
 // packed_layout.cu - the sizes of a page of a store, in words, and into how many parts blocks may divide one.
-#include "packed_spread.cuh"
+#include "store/spread.cuh"
 
 extern "C" __global__ void packed_layout_words(long long* found) {
   if (threadIdx.x != 0 || blockIdx.x != 0) return;

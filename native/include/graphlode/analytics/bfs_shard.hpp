@@ -9,7 +9,7 @@
 #include "graphlode/bits.hpp"
 #include "graphlode/control.hpp"
 #include "graphlode/memory.hpp"
-#include "graphlode/packed/row_view.hpp"
+#include "graphlode/store/row_view.hpp"
 
 namespace graphlode::analytics {
 

@@ -19,8 +19,8 @@ from graphlode.cli.report import BOLD
 from graphlode.errors import InputError
 from graphlode.execute.run import Shares
 from graphlode.experiments.sliding import Sliding, arrival, in_order
-from graphlode.graph.dynamic import DynamicGraph
 from graphlode.graph.graph import Graph
+from graphlode.graph.store.dynamic import DynamicGraph
 
 _SHOWN = 12  # slides in the live table
 

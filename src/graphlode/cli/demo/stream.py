@@ -15,8 +15,8 @@ from graphlode.analytics.components import connected_components
 from graphlode.analytics.triangles import count_triangles
 from graphlode.execute.devices import Devices
 from graphlode.generate import rmat_edges
-from graphlode.graph.batch import Batch
-from graphlode.graph.dynamic import DynamicGraph
+from graphlode.graph.store.batch import Batch
+from graphlode.graph.store.dynamic import DynamicGraph
 from graphlode.types import VertexArray
 
 EDGE_FACTOR = 16

@@ -1,11 +1,11 @@
-"""Breadth-first search on the CPU; see native/src/analytics/bfs_search.hpp."""
+"""Breadth-first search on the CPU; see native/src/walks/bfs_search.hpp."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.cpu.graph.rows import native_rows

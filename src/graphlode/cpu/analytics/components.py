@@ -1,11 +1,11 @@
-"""Components on the CPU; see native/src/analytics/components_union.hpp."""
+"""Components on the CPU; see native/src/walks/components_union.hpp."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.cpu.graph.rows import native_rows

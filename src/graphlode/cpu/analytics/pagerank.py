@@ -1,4 +1,4 @@
-"""PageRank on the CPU; see native/src/analytics/pagerank_pull.hpp and pagerank_tiles.hpp."""
+"""PageRank on the CPU; see native/src/walks/pagerank_pull.hpp and pagerank_tiles.hpp."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.types import MAX_NARROW_VERTICES, FloatArray, Task

@@ -1,11 +1,11 @@
-"""One shard's part of an iteration of PageRank on the CPU; see native/src/analytics/pagerank_pull.hpp."""
+"""One shard's part of an iteration of PageRank on the CPU; see native/src/walks/pagerank_pull.hpp."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.cpu.graph.rows import native_rows

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graphlode.control import Control
+from graphlode.common.control import Control
+from graphlode.common.weights import bucket_width
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.types import Task
-from graphlode.weights import bucket_width
 
 
 def launch(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphlode.common.control import Control
 from graphlode.config import settings
-from graphlode.control import Control
 from graphlode.cpu import _native
 from graphlode.types import MAX_NARROW_VERTICES, AnyArray
 

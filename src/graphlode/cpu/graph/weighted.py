@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graphlode.control import Control
+from graphlode.common.control import Control
+from graphlode.common.weights import require_lengths
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.types import AnyArray, FloatArray
-from graphlode.weights import require_lengths
 
 
 def build(device: CpuDevice, base: Mapping[str, AnyArray], view: Any, *, control: Control) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphlode.common.control import Control
 from graphlode.config import settings
-from graphlode.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.io.text import CHUNK_BYTES, Kind, split_values
 from graphlode.types import FloatArray, Int64Array

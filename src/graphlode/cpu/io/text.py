@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from graphlode.common.control import Control
 from graphlode.config import settings
-from graphlode.control import Control
 from graphlode.cpu import _native
 from graphlode.types import FloatArray, Int64Array
 

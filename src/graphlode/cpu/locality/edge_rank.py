@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.types import FloatArray, Int64Array

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from graphlode.common.control import Control
 from graphlode.config import settings
-from graphlode.control import Control
 from graphlode.cpu import _native
 from graphlode.types import AnyArray, FloatArray, Int64Array
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from graphlode.control import Control
-from graphlode.counts import sizes_of_leaves
+from graphlode.common.control import Control
+from graphlode.common.counts import sizes_of_leaves
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.cpu.mining.cliques import halves, longest_row, search_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu.device import CpuDevice
 from graphlode.cpu.mining.cliques import estimate
 

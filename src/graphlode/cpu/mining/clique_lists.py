@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.types import AnyArray, Int64Array, Task

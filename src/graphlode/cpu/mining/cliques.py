@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
-from graphlode.counts import binomials, bound_of_rows, limbs_for, total_of_leaves
+from graphlode.common.control import Control
+from graphlode.common.counts import binomials, bound_of_rows, limbs_for, total_of_leaves
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.errors import UnsupportedError

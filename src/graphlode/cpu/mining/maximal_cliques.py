@@ -1,4 +1,4 @@
-"""Maximal cliques on the CPU; see native/src/mining/maximal_cliques.cpp and maximal_largest.cpp."""
+"""Maximal cliques on the CPU; see native/src/mining/maximal_cliques.cpp and maximal/largest.cpp."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.types import AnyArray, Int64Array, Task

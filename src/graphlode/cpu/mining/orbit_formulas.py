@@ -1,4 +1,4 @@
-"""Orbits from raw arrays, natively; see native/src/mining/orbit_vertices.cpp and orbit_edges.cpp."""
+"""Orbits from raw arrays, natively; see native/src/orbits/vertices.cpp and orbits/edges.cpp."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu import _native
 from graphlode.types import AnyArray, Int64Array
 

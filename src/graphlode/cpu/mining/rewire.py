@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cpu import _native
 from graphlode.types import AnyArray
 

@@ -18,10 +18,10 @@
 // Work O(n + m), mostly far less; after Beamer, Asanovic and Patterson, "Direction-Optimizing Breadth-First Search"
 // (SC 2012).
 #include "grid.cuh"
-#include "packed_rows.cuh"
 #include "platform.cuh"
 #include "rows.cuh"
 #include "status.cuh"
+#include "store/rows.cuh"
 #include "warp.cuh"
 #ifndef ROWS
 #error "ROWS is set by the host"

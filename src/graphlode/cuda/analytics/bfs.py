@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph.rows import DEFINES, KernelRows, kernel_rows
 from graphlode.cuda.interface import WARP, KernelDevice, launch_shape, raise_fault
@@ -34,7 +34,7 @@ _READ_PER_WALKED = 8
 
 
 def worth_looking_back(frontier_entries: int, entries_left: int, unreached: int, read_anyway: int = 0) -> bool:
-    """Whether a level is cheaper to find backwards; told in native/src/analytics/bfs_search.hpp.
+    """Whether a level is cheaper to find backwards; told in native/src/walks/bfs_search.hpp.
 
     `read_anyway` are entries that looking backwards reads however few look: on pages all of them.
     """

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.analytics.bfs import OPERATION, SOURCE, STATE_LEVEL, STATE_WORDS, back_shape
-from graphlode.cuda.graph.packed_state import State
 from graphlode.cuda.graph.rows import KernelRows, kernel_rows
 from graphlode.cuda.interface import KernelDevice, launch_shape, raise_fault
+from graphlode.cuda.store.state import State
 from graphlode.types import AnyArray, BoolArray
 
 

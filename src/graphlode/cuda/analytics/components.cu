@@ -8,10 +8,10 @@
 // owns a leaf: keys say whose entry it is, so that nobody looks for rows. Work O(n + m) joins, most of which find both
 // ends in one tree already. After Sutton, Ben-Nun and Barak, "Optimizing Parallel Graph Connectivity
 // Computation via Subgraph Sampling" (IPDPS 2018).
-#include "packed_rows.cuh"
 #include "platform.cuh"
 #include "rows.cuh"
 #include "status.cuh"
+#include "store/rows.cuh"
 #include "warp.cuh"
 #ifndef ROWS
 #error "ROWS is set by the host"

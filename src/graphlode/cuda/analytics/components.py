@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph.rows import DEFINES, kernel_rows
 from graphlode.cuda.interface import WARP, KernelDevice, launch_shape

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
+from graphlode.common.phases import iteration_key
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import WARP, KernelDevice, launch_shape, raise_fault, vertex_define
-from graphlode.phases import iteration_key
 from graphlode.types import Task
 
 OPERATION = "analytics.label_propagation"

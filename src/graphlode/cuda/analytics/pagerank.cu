@@ -16,9 +16,9 @@
 //
 // Work O(n + m) per iteration, bound by reading `sent` at random.
 #include "grid.cuh"
-#include "packed_rows.cuh"
 #include "platform.cuh"
 #include "rows.cuh"
+#include "store/rows.cuh"
 #include "warp.cuh"
 #ifndef ROWS
 #error "ROWS is set by the host"

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from graphlode.control import Control
-from graphlode.cuda.analytics.pagerank_chunks import ChunkRanking
-from graphlode.cuda.analytics.pagerank_pages import PageRanking
+from graphlode.common.control import Control
 from graphlode.cuda.analytics.pagerank_tiles import TileRanking
 from graphlode.cuda.interface import KernelDevice
+from graphlode.cuda.walks.pagerank_chunks import ChunkRanking
+from graphlode.cuda.walks.pagerank_pages import PageRanking
 from graphlode.types import FloatArray, Task
 
 OPERATION = "analytics.pagerank"

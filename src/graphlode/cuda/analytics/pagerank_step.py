@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graphlode.control import Control
-from graphlode.cuda.analytics.pagerank_sums import ArrivingSums
+from graphlode.common.control import Control
 from graphlode.cuda.interface import KernelDevice
+from graphlode.cuda.walks.pagerank_sums import ArrivingSums
 from graphlode.types import FloatArray
 
 

@@ -10,8 +10,8 @@
 //
 // Work O(n + m) per iteration; 4 bytes per edge are read once, and what is sent once for each row of tiles.
 #include "grid.cuh"
-#include "pagerank_totals.cuh"
 #include "platform.cuh"
+#include "walks/pagerank_totals.cuh"
 #include "warp.cuh"
 
 using fixed = unsigned long long;

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.cuda.analytics.pagerank_totals import RankTotals
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import WARP, KernelDevice, launch_shape
+from graphlode.cuda.walks.pagerank_totals import RankTotals
 from graphlode.types import FloatArray, Int64Array
 
 SOURCE = KernelSource(

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from graphlode.common.worker import Worker
 from graphlode.cuda.compiler import KernelSource, Specialisation
 from graphlode.cuda.emulation.build import build
 from graphlode.cuda.emulation.module import EmulatedModule
 from graphlode.cuda.interface import Constants, raise_fault
 from graphlode.errors import DeviceMemoryError, KernelFaultError
 from graphlode.types import AnyArray, Memory
-from graphlode.worker import Worker
 
 _MOST_SHORT = np.iinfo(np.int32).max
 

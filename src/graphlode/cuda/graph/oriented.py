@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.analytics.cores import peel
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import KernelDevice, launch_shape, raise_fault, vertex_define

@@ -1,7 +1,7 @@
 """The rows of a view as kernels that walk rows take them: compressed, or on the pages of a shard.
 
 Such a kernel is compiled for a type of rows, the define ROWS: `csr_rows` of include/rows.cuh or `page_rows` of
-include/packed_rows.cuh. Its first two arguments are the arrays that the type is made of.
+store/rows.cuh. Its first two arguments are the arrays that the type is made of.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.cuda.graph.packed_state import State
+from graphlode.common.store import LEAF_SLOTS, PAGE_LEAVES
 from graphlode.cuda.interface import vertex_define
-from graphlode.packed import LEAF_SLOTS, PAGE_LEAVES
+from graphlode.cuda.store.state import State
 
 DEFINES = {"ROWS": ("csr_rows<int>", "csr_rows<long long>", "page_rows")}
 

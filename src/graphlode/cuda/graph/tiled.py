@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.interface import KernelDevice
 from graphlode.errors import UnsupportedError
 from graphlode.types import MAX_NARROW_VERTICES

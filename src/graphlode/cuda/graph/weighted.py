@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
+from graphlode.common.weights import require_lengths
 from graphlode.cuda.interface import KernelDevice
 from graphlode.errors import UnsupportedError
 from graphlode.types import MAX_NARROW_VERTICES
-from graphlode.weights import require_lengths
 
 
 def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: Control) -> dict[str, Any]:

@@ -7,7 +7,7 @@
 //   length(row)                      how many entries it has, or about how many
 //   visit(row, first, step, visit)   calls visit(row, there, entry) by all lanes of a warp at once, for every step-th
 //                                    piece of 32 entries from piece `first` on
-// Compressed rows are here, those on the pages of a shard in packed_rows.cuh. Where an algorithm runs on both kinds,
+// Compressed rows are here, those on the pages of a shard in store/rows.cuh. Where an algorithm runs on both kinds,
 // the type also has `vertex`, `neighbor(entry)`, and the types of the two arrays that it is made of.
 #pragma once
 #include "warp.cuh"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.analytics.pagerank_tiles import FixedValues
 from graphlode.cuda.interface import KernelDevice
 from graphlode.cuda.locality.progressive import SOURCE, run_pass, send

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import WARP, KernelDevice, launch_shape, on_stream
 from graphlode.types import Int64Array

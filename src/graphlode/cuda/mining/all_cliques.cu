@@ -2,8 +2,8 @@
 //
 // As mining/cliques.cu, but leaves are only counted, in a table by vertices held and pivots passed, and the closed
 // forms that hold for one size alone are left out: each leaf then stands for cliques of many sizes at once.
-#include "clique_counts.cuh"
-#include "clique_pivot_grid.cuh"
+#include "cliques/counts.cuh"
+#include "cliques/pivot_grid.cuh"
 #include "platform.cuh"
 #if !defined(MAX_WORDS)
 #error "MAX_WORDS is set by the host"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graphlode.control import Control
-from graphlode.counts import sizes_of_leaves
+from graphlode.common.control import Control
+from graphlode.common.counts import sizes_of_leaves
+from graphlode.cuda.cliques.pivot import MAX_WORDS, PivotCount, PivotKernel, count_task, pivot_memory
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import KernelDevice
-from graphlode.cuda.mining.clique_pivot import MAX_WORDS, PivotCount, PivotKernel, count_task, pivot_memory
 from graphlode.types import Task
 
 OPERATION = "mining.all_cliques"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.interface import KernelDevice
 from graphlode.cuda.mining.cliques import estimate
 

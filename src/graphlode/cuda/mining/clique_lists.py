@@ -12,7 +12,7 @@ from weakref import ref
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import KernelDevice, launch_shape, raise_fault, vertex_define
 from graphlode.types import AnyArray, Int64Array, Task

@@ -1,11 +1,11 @@
 // mining/cliques.cu - the number of k-cliques of an oriented graph by pivoting on bit rows.
 //
-// What is searched and how is told in clique_pivot.cuh, who searches what in clique_pivot_grid.cuh. The bit rows of the
-// roots are there already (clique_rows.cu). One launch counts a batch of roots, whatever their sizes; it ends early,
-// with what is left in the queue, when its warps have spent their budgets of nodes, so that the host hears a stop.
-// MAX_WORDS is the width of the widest bit row; 0: rows of any width, which stay in global memory.
-#include "clique_counts.cuh"
-#include "clique_pivot_grid.cuh"
+// What is searched and how is told in cliques/pivot.cuh, who searches what in cliques/pivot_grid.cuh. The bit rows of
+// the roots are there already (cliques/rows.cu). One launch counts a batch of roots, whatever their sizes; it ends
+// early, with what is left in the queue, when its warps have spent their budgets of nodes, so that the host hears a
+// stop. MAX_WORDS is the width of the widest bit row; 0: rows of any width, which stay in global memory.
+#include "cliques/counts.cuh"
+#include "cliques/pivot_grid.cuh"
 #include "platform.cuh"
 #if !defined(MAX_WORDS)
 #error "MAX_WORDS is set by the host"

@@ -7,13 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from graphlode.control import Control
-from graphlode.counts import bound_of_rows, total_of_leaves
-from graphlode.cuda.compiler import KernelSource
-from graphlode.cuda.interface import KernelDevice
-from graphlode.cuda.mining import clique_enumerate, clique_pivot_by
-from graphlode.cuda.mining.all_cliques import LEAVES
-from graphlode.cuda.mining.clique_pivot import (
+from graphlode.common.control import Control
+from graphlode.common.counts import bound_of_rows, total_of_leaves
+from graphlode.cuda.cliques import enumerate as clique_enumerate
+from graphlode.cuda.cliques import pivot_by as clique_pivot_by
+from graphlode.cuda.cliques.pivot import (
     MAX_WORDS,
     PivotCount,
     PivotKernel,
@@ -21,7 +19,10 @@ from graphlode.cuda.mining.clique_pivot import (
     count_task,
     pivot_memory,
 )
-from graphlode.cuda.mining.clique_rows import CliqueRoots
+from graphlode.cuda.cliques.rows import CliqueRoots
+from graphlode.cuda.compiler import KernelSource
+from graphlode.cuda.interface import KernelDevice
+from graphlode.cuda.mining.all_cliques import LEAVES
 from graphlode.types import Task
 
 OPERATION = "mining.cliques"

@@ -2,12 +2,12 @@
 //
 // Triangles a < b < c are met at the entry of b in row a, where a has the smallest of the three neighbourhoods; its
 // local graph, if it has a matrix, says which c there are and how many 4-cliques each triangle is in. A warp takes 32
-// entries at a time and deals their triangles out to its lanes. See motif_graph.cuh for the layouts.
+// entries at a time and deals their triangles out to its lanes. See motifs/graph.cuh for the layouts.
 #include "grid.cuh"
-#include "motif_graph.cuh"
-#include "motif_sums.cuh"
-#include "motif_triangles.cuh"
-#include "motif_walk.cuh"
+#include "motifs/graph.cuh"
+#include "motifs/sums.cuh"
+#include "motifs/triangles.cuh"
+#include "motifs/walk.cuh"
 #include "platform.cuh"
 #include "search.cuh"
 #include "status.cuh"
@@ -36,7 +36,7 @@ extern "C" __global__ void motif_sizes(const long long* __restrict__ offsets, in
   }
 }
 
-// What the host asks, in the order that motif_graph.py knows; zero before.
+// What the host asks, in the order that motifs/graph.py knows; zero before.
 struct motif_facts {
   long long first_vertex;  // the lowest rank of a vertex with two neighbors or more
   long long second, longest;

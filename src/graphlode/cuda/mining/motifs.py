@@ -13,17 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.graph import roots
 from graphlode.cuda.interface import KernelDevice, launch_shape, raise_fault
-from graphlode.cuda.mining import cliques, motif_materialize
-from graphlode.cuda.mining.motif_cycles import SCRATCH_BYTES, count_cycles
-from graphlode.cuda.mining.motif_graph import SOURCE as GRAPH_SOURCE
-from graphlode.cuda.mining.motif_graph import MotifGraph, available, prepare, prepared_memory
-from graphlode.cuda.mining.motif_passes import Clock, NoClock, PassClock
-from graphlode.cuda.mining.motif_sums import NUM_WORDS, STATUS_WORDS, names_of, read_sums
-from graphlode.cuda.mining.motif_tasks import Tasks, large_words
-from graphlode.cuda.mining.motif_wedges import count_pairs, wedge_tasks
+from graphlode.cuda.mining import cliques
+from graphlode.cuda.motifs import materialize as motif_materialize
+from graphlode.cuda.motifs.cycles import SCRATCH_BYTES, count_cycles
+from graphlode.cuda.motifs.graph import SOURCE as GRAPH_SOURCE
+from graphlode.cuda.motifs.graph import MotifGraph, available, prepare, prepared_memory
+from graphlode.cuda.motifs.passes import Clock, NoClock, PassClock
+from graphlode.cuda.motifs.sums import NUM_WORDS, STATUS_WORDS, names_of, read_sums
+from graphlode.cuda.motifs.tasks import Tasks, large_words
+from graphlode.cuda.motifs.wedges import count_pairs, wedge_tasks
 from graphlode.errors import UnsupportedError
 from graphlode.types import Pass, Task
 

@@ -2,10 +2,10 @@
 //
 // A warp takes the entry of h in row u and goes through the common neighbors w of both, one per lane: the bits of row h
 // in the local graph of u, or, where u has no matrix, a search. Every triangle is met from its six entries, and nothing
-// is scattered but to entries of the same row. See orbit_sums.cuh for what is summed.
+// is scattered but to entries of the same row. See orbits/sums.cuh for what is summed.
 #include "grid.cuh"
-#include "motif_graph.cuh"
-#include "orbit_sums.cuh"
+#include "motifs/graph.cuh"
+#include "orbits/sums.cuh"
 #include "platform.cuh"
 #include "search.cuh"
 #include "warp.cuh"

@@ -1,7 +1,7 @@
-"""Drives mining/orbits.cu and, through their own drivers, orbit_pairs.cu, orbit_cycles.cu and orbit_cliques5.cu.
+"""Drives mining/orbits.cu and, through their own drivers, orbits/pairs.cu, orbits/cycles.cu and orbits/cliques5.cu.
 
 For the entry of h in row u the kernels sum over what the edge uh is part of, from the side of u (see
-include/orbit_sums.cuh); `orbit_arrays` makes sums by vertex and by edge of them. A task has the entries of its rows. Some
+orbits/sums.cuh); `orbit_arrays` makes sums by vertex and by edge of them. A task has the entries of its rows. Some
 sums have others, of all rows, as weights: they are there only if the tasks have been the whole graph.
 """
 
@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
+from graphlode.cuda.cliques.plan import next_slice
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import KernelDevice, launch_shape
-from graphlode.cuda.mining import cliques, orbit_cliques5
-from graphlode.cuda.mining.clique_plan import next_slice
-from graphlode.cuda.mining.motif_graph import available, prepare, prepared_memory
-from graphlode.cuda.mining.motif_tasks import LARGE_BLOCKS
-from graphlode.cuda.mining.orbit_arrays import (
+from graphlode.cuda.mining import cliques
+from graphlode.cuda.motifs.graph import available, prepare, prepared_memory
+from graphlode.cuda.motifs.tasks import LARGE_BLOCKS
+from graphlode.cuda.orbits import cliques5 as orbit_cliques5
+from graphlode.cuda.orbits.arrays import (
     COMPOSED,
     EDGE_NAMES,
     SUMS,
@@ -31,8 +32,8 @@ from graphlode.cuda.mining.orbit_arrays import (
     edge_arrays,
     vertex_arrays,
 )
-from graphlode.cuda.mining.orbit_cycles import count_cycles
-from graphlode.cuda.mining.orbit_pairs import SCRATCH_BYTES, count_pairs
+from graphlode.cuda.orbits.cycles import count_cycles
+from graphlode.cuda.orbits.pairs import SCRATCH_BYTES, count_pairs
 from graphlode.errors import UnsupportedError
 from graphlode.types import AnyArray, Task
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.cuda.analytics import triangles
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.graph.oriented import order_vertices, rank_bits
 from graphlode.cuda.interface import KernelDevice, launch_shape, vertex_define
-from graphlode.cuda.mining.motif_graph import running_offsets
+from graphlode.cuda.motifs.graph import running_offsets
 from graphlode.errors import UnsupportedError
 from graphlode.types import Task
 

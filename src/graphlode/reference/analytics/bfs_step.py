@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.reference.device import ReferenceDevice
-from graphlode.reference.graph import packed
 from graphlode.reference.graph.rows import rows_of
+from graphlode.reference.store import shard as packed
 from graphlode.types import AnyArray, BoolArray
 
 

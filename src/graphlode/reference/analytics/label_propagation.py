@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
-from graphlode.phases import iteration_key, phase_of
+from graphlode.common.control import Control
+from graphlode.common.phases import iteration_key, phase_of
 from graphlode.reference.device import ReferenceDevice
 from graphlode.reference.graph.rows import rows_of
 from graphlode.types import AnyArray, Task

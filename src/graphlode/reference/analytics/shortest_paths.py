@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.reference.device import ReferenceDevice
 from graphlode.types import AnyArray, Task
 

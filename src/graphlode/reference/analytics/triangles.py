@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.reference.device import ReferenceDevice
 from graphlode.reference.graph.rows import rows_of
 from graphlode.types import AnyArray, Task

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.types import AnyArray
 
 

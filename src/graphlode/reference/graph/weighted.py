@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
+from graphlode.common.weights import require_lengths
 from graphlode.reference.device import ReferenceDevice
 from graphlode.types import AnyArray
-from graphlode.weights import require_lengths
 
 
 def build(device: ReferenceDevice, base: Mapping[str, AnyArray], view: Any, *, control: Control) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
+from graphlode.common.control import Control
 from graphlode.reference.device import ReferenceDevice
 from graphlode.reference.mining.cliques import cliques_of
 from graphlode.types import AnyArray, Int64Array, Task

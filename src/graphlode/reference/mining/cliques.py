@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.control import Control
-from graphlode.counts import bound_of_rows, limbs_for
+from graphlode.common.control import Control
+from graphlode.common.counts import bound_of_rows, limbs_for
 from graphlode.reference.device import ReferenceDevice
 from graphlode.reference.graph.rows import rows_of
 from graphlode.types import AnyArray, Task

@@ -1,0 +1,131 @@
+// update_plan.hpp - a batch in two steps: a plan, which may fail and changes nothing that anybody sees, and its commit,
+// which cannot fail.
+//
+// The plan knows where every update belongs and how many entries each leaf, window and page will have, before anything
+// is written. Three kinds of pages follow from that:
+//   - a page that stays within its bounds is a task: its leaves, and the windows around leaves that would run over or
+//     dry, are written in place when the plan is committed; if a version still holds the page, a copy of it is written
+//     at once;
+//   - a page that would leave its bounds becomes, with as many neighbours as it takes to be well filled again, a group:
+//     its entries are written into fresh pages at once, and the directory gets them when the plan is committed;
+//   - nothing happens to the others, but that some are written closer where deletes have left many gaps.
+// A merge is one group of all pages. A rebuild is the same, but from a sort of everything.
+#pragma once
+#include <vector>
+
+#include "graphlode/control.hpp"
+#include "graphlode/store/updates.hpp"
+
+namespace graphlode::packed {
+
+enum class path { in_place, merge, rebuild, climb };
+
+struct page_task {
+  std::int64_t position;
+  std::size_t begin, end;  // of its updates
+  std::int64_t growth;
+  bool respread;           // some leaf would run over or dry
+  std::int64_t copy = -1;  // which fresh page takes the place of one that is shared; -1: it is written in place
+};
+
+struct page_group {
+  std::int64_t first, last;     // pages at first .. last - 1 become
+  std::int64_t num_pages = 0;   // this many
+  std::int64_t entries = 0;     // with this many entries
+  std::int64_t first_page = 0;  // among the fresh pages
+
+  struct start {
+    std::int64_t entries;  // of the group before the page, as they will be
+    std::size_t updates;   // of the batch before the page
+  };
+  std::vector<start> starts = {};  // of each page it comes from, and the end
+};
+
+constexpr std::int64_t filled_enough = page_slots / 2;  // at least, of the pages of a group
+
+// Fresh pages for so many entries. The last page of an array may be fuller, rather than two be too empty.
+constexpr std::int64_t fresh_pages_for(std::int64_t entries, bool all) {
+  if (entries == 0 || (all && entries <= most_in_page)) return 1;
+  return (entries + fill_entries - 1) / fill_entries;
+}
+
+// What was written.
+struct effort {
+  std::int64_t slots = 0, rebalances = 0;
+  effort& operator+=(const effort& other) {
+    slots += other.slots;
+    rebalances += other.rebalances;
+    return *this;
+  }
+};
+
+struct change {
+  std::int64_t inserted, deleted, changed;
+  effort written;
+};
+
+class update_plan {
+ public:
+  // Throws std::bad_alloc, input_error or cancelled; then everything is as it was.
+  update_plan(packed_rows& rows, const batch_view& batch, path by, int threads, const control& ctl);
+  ~update_plan();
+  update_plan(const update_plan&) = delete;
+  update_plan& operator=(const update_plan&) = delete;
+
+  // At most once, and only while the array is as it was when the plan was made; else it throws std::logic_error.
+  change commit();
+
+ private:
+  void plan_rebuild(const batch_view& batch, const control& ctl);
+  void plan_pages();
+  void group_pages();
+  void condense_pages();
+  void drop_grouped_tasks();
+  void make_pages(const control& ctl);
+  void write_groups(const control& ctl);
+  void find_starts(page_group& group) const;
+  void make_directory();
+  void make_index_parts();
+  template <bool Weighted>
+  void write_group_pages(const page_group& group, std::int64_t first, std::int64_t last);
+  template <bool Weighted>
+  effort write_tasks(bool copies, const control& ctl);
+  template <bool Weighted>
+  effort climb(bool copies);
+  page& target_of(const page_task& task) noexcept;
+  std::int64_t entries_after(std::int64_t position) const;
+  void commit_directory() noexcept;
+  void commit_index() noexcept;
+  void name_rows(std::int64_t position) noexcept;
+
+  // f(row) for each row that is marked as empty and gets entries; all rows are named anew by the other paths.
+  template <class Row>
+  void for_each_filled_row(Row&& f) const {
+    if (path_ == path::merge || path_ == path::rebuild) return;
+    for (std::size_t i = 0; i < batch_.size; ++i)
+      if (growth_of(batch_.keys[i]) > 0)
+        if (const auto row = row_of(plain(batch_.keys[i])); rows_.is_known_empty(row)) f(row);
+  }
+
+  packed_rows& rows_;
+  const path path_;
+  const int threads_;
+  std::uint64_t stamp_;
+  bool committed_ = false;
+
+  updates batch_;
+  std::vector<page_task> tasks_;    // by position, none of them in a group
+  std::vector<page_group> groups_;  // by position
+  bool only_page_ = false;          // after the update there is one page, which has no lower bound
+  buffer<block> fresh_;             // pages of groups, then copies
+  directory next_;                  // with the pages of groups
+  buffer<block> retired_;           // pages that go when the plan is committed
+  std::vector<std::size_t> part_numbers_;
+  buffer<block> parts_;        // copies of these parts of the row index
+  buffer<std::uint8_t> done_;  // for climbing
+  condensing condensing_;
+  std::vector<effort> written_by_thread_;
+  effort written_;
+};
+
+}  // namespace graphlode::packed

@@ -1,0 +1,124 @@
+"""Vertices as tasks of the motif passes: a list by ascending number of wedges, cut into classes and into launches.
+
+A warp takes vertices of few wedges, a small block those of more, a large block those of many, each with a table in shared
+memory; beyond, a large block without a table takes them. One launch is of small blocks, one of large ones. Each kind of
+task has a counter from which warps or blocks draw, heaviest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from graphlode.cuda.interface import KernelDevice
+
+# As in motifs/wedges.cu and motifs/cycles.cu: a table is at most half full, and a slot has two words.
+WARP_WEDGES, SMALL_WEDGES = 128, 1024
+WARP_WORDS = 4 * WARP_WEDGES
+SMALL_THREADS, LARGE_THREADS = 128, 512
+SMALL_BLOCKS, LARGE_BLOCKS = 8, 2  # per multiprocessor
+STATIC_SHARED_BYTES = 13 * 1024  # of both kernels, at most
+
+# So that a stop is heard soon: a tenth of a second or so. A 5-cycle's wedges are walked on to the edges behind them.
+PAIR_WEDGES_PER_LAUNCH, CYCLE_WEDGES_PER_LAUNCH = 1 << 33, 1 << 29
+
+_RESERVED_SHARED_BYTES = 1024  # of every block, by the hardware
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Ranges of the task list for one launch: without a table, by tables of a block, by tables of a warp."""
+
+    threads: int
+    blocks: int  # at most
+    shared_words: int
+    ranges: tuple[int, int, int, int, int, int]
+
+    @property
+    def num_untabled(self) -> int:
+        return self.ranges[1] - self.ranges[0]
+
+
+@dataclass(frozen=True)
+class Tasks:
+    keys: Any  # (wedges << 32 | vertex), ascending, on the device
+    cuts: tuple[int, ...]  # where each class begins: nothing to do before the first; the last is the length
+    total: int  # wedges
+
+
+def large_words(device: KernelDevice) -> int:
+    """Words of shared memory for the counters of a large block, of which two are on a multiprocessor."""
+    half = (device.max_shared_bytes + _RESERVED_SHARED_BYTES) // LARGE_BLOCKS - _RESERVED_SHARED_BYTES
+    return (half - STATIC_SHARED_BYTES) // 16 * 4
+
+
+def large_wedges(words: int) -> int:
+    """Wedges that a table in so many words takes: it has a power of two of slots, and is half full at most."""
+    slots: int = 1 << ((words // 2).bit_length() - 1)
+    return max(SMALL_WEDGES, slots // 2)
+
+
+def make_tasks(device: KernelDevice, keys: list[Any], totals: Any, words: int) -> list[Tasks]:
+    """Task lists from keys, which are sorted here, and numbers of wedges; one look at the device for all."""
+    xp = device.xp
+    bounds = np.array([2, WARP_WEDGES + 1, SMALL_WEDGES + 1, large_wedges(words) + 1], np.int64) << 32
+    goals = device.constant(("motif bounds", *bounds.tolist()), lambda: bounds)
+    for each in keys:
+        each.sort()
+    *cuts, sums = (
+        x.tolist()
+        for x in np.split(
+            device.get(xp.concatenate([*(xp.searchsorted(each, goals) for each in keys), totals])),
+            [len(bounds) * (i + 1) for i in range(len(keys))],
+        )
+    )
+    return [Tasks(each, (*cuts[i], len(each)), sums[i]) for i, each in enumerate(keys)]
+
+
+def launches(device: KernelDevice, tasks: Tasks, words: int, limit: int) -> Iterator[Launch]:
+    """The large blocks' tasks in as many launches as take a while each, then those of small blocks."""
+    something, small, large, untabled, end = tasks.cuts
+    for begin, stop in pieces(device, tasks, untabled, end, limit):
+        last = begin == untabled
+        yield Launch(
+            LARGE_THREADS,
+            LARGE_BLOCKS * device.num_multiprocessors,
+            words,
+            (begin, stop, large if last else untabled, untabled, 0, 0),
+        )
+    if untabled == end and large < untabled:
+        yield Launch(LARGE_THREADS, LARGE_BLOCKS * device.num_multiprocessors, words, (end, end, large, untabled, 0, 0))
+    if something < large:
+        shared_words = max(4 * SMALL_WEDGES, SMALL_THREADS // 32 * WARP_WORDS)
+        yield Launch(
+            SMALL_THREADS,
+            SMALL_BLOCKS * device.num_multiprocessors,
+            shared_words,
+            (0, 0, small, large, something, small),
+        )
+
+
+def pieces(device: KernelDevice, tasks: Tasks, begin: int, end: int, limit: int) -> Iterator[tuple[int, int]]:
+    """The tasks [begin, end) from the heavy end on, in pieces of at most so many wedges, or of one task."""
+    if begin == end:
+        return
+    if tasks.total <= limit:
+        yield begin, end
+        return
+    wedges = device.get(tasks.keys[begin:end] >> 32)
+    behind = np.append(np.cumsum(wedges[::-1])[::-1], 0)  # wedges from each task to the end
+    stop = end
+    while stop > begin:
+        start = begin + int(np.searchsorted(-behind, -(behind[stop - begin] + limit), side="left"))
+        start = min(start, stop - 1)
+        yield start, stop
+        stop = start
+
+
+def wait_between(device: KernelDevice, tasks: Tasks, limit: int) -> None:
+    """Launches may be many, each of them long: a stop must be heard between them."""
+    if tasks.total > limit:
+        device.synchronize()

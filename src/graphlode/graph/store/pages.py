@@ -1,0 +1,65 @@
+"""Running on the pages of a store, without writing its rows out first.
+
+A snapshot of a store holds its shards as packed pages (`reference/store/shard.py` of each backend). A kernel that says
+`READS_PAGES = True` takes the view `Pages` as well as rows: so an operation that looks at every edge once, or less, need
+not pay for a copy of all of them. Once the rows are there they are faster, and are used. Where a store has several
+shards, each is a part of the graph, and what they find is put together by `analytics/sharded_*.py`.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+from graphlode.execute.device import kernel_module
+from graphlode.execute.devices import Devices, resolve
+from graphlode.execute.operation import Operation
+from graphlode.graph.graph import Graph
+from graphlode.graph.store.shard import HeldShard
+from graphlode.graph.store.snapshot import Snapshot
+from graphlode.graph.views import Csr, Pages
+
+
+def shards_of(graph: Graph, devices: Devices) -> tuple[HeldShard, ...]:
+    """The shards behind a graph that have rows, if the devices that were asked for are theirs, or those of all shards of
+    the store, in any order; none for a graph without a store."""
+    if not isinstance(graph, Snapshot):
+        return ()
+    if devices != "auto":
+        asked = sorted(device.space for device in resolve(devices))
+        if asked not in (sorted(graph.spaces), sorted(shard.device.space for shard in graph.shards)):
+            return ()
+    return graph.shards
+
+
+def reads_pages(operation: str, shard: HeldShard) -> bool:
+    """Whether the kernel for the shard's device reads pages."""
+    return bool(getattr(kernel_module(shard.device, operation), "READS_PAGES", False))
+
+
+def part_view(shard: HeldShard, operation: str, num_vertices: int) -> dict[str, Any]:
+    """One shard's rows as the kernel for its device takes them: pages, or else rows. Runs on the shard's worker."""
+    if reads_pages(operation, shard):
+        return {"pages": shard.state, "num_rows": num_vertices}
+    return part_rows(shard, num_vertices)
+
+
+def part_rows(shard: HeldShard, num_vertices: int) -> dict[str, Any]:
+    """One shard's rows, compressed on its device; those of other shards are empty. Runs on the shard's worker."""
+    rows = shard.kernels.csr(shard.device, shard.state)
+    return {"offsets": rows["offsets"][: num_vertices + 1], "neighbors": rows["neighbors"]}
+
+
+def on_pages(operation: Operation, graph: Graph, devices: Devices) -> tuple[Operation, Devices]:
+    """The operation and where it runs: with the only shard of a store, on its pages if they can be read; else as given."""
+    shards = shards_of(graph, devices)
+    if len(shards) != 1:
+        return operation, devices
+    device = shards[0].device
+    if reads_pages(operation.name, shards[0]) and (device.space, Csr()) not in graph.held:
+        pages: Future[dict[str, Any]] = Future()
+        pages.set_result({"pages": shards[0].state, "num_rows": graph.num_vertices})
+        graph.held[(device.space, Pages())] = pages
+        operation = replace(operation, view=Pages())
+    return operation, device.name

@@ -1,0 +1,257 @@
+"""A snapshot of a store: a Graph whose rows are made when they are first needed.
+
+It holds an immutable version of every shard that has rows, which is cheap to take: pages are shared with the store until
+that writes them. Single edges, rows and degrees are asked of the shards; whatever needs all rows has them written out once, on the
+device where they are if one shard there holds everything, else merged from all shards in host memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property, partial
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphlode.common.control import Control
+from graphlode.common.store import keys_of
+from graphlode.common.worker import with_own_threads
+from graphlode.errors import InputError
+from graphlode.execute.device import Device
+from graphlode.execute.devices import cpu
+from graphlode.execute.shares import slot_of
+from graphlode.execute.wait import wait_all
+from graphlode.graph.graph import Graph, GraphProvenance
+from graphlode.graph.store.ids import VertexIds
+from graphlode.graph.store.shard import HeldShard, HeldShards
+from graphlode.types import NARROW_VERTEX, AnyArray, FloatArray, Int64Array
+
+# What Graph keeps as arrays and a snapshot makes when asked.
+_ROWS = ("_offsets", "_neighbors", "_weights")
+
+
+class Moment(NamedTuple):
+    """What a store says of itself at one version."""
+
+    version: int = 0
+    num_vertices: int = 0
+    num_entries: int = 0
+
+
+class Snapshot(Graph):
+    """An immutable graph as it was at one version of a store; stays valid while the store goes on, and after it closes.
+
+    Vertices are in order of arrival unless the store was made with `num_vertices`; `ids` says which id is where.
+    """
+
+    def __init__(
+        self,
+        held: HeldShards,
+        ids: VertexIds,
+        moment: Moment,
+        *,
+        directed: bool,
+        weighted: bool,
+    ) -> None:
+        names = ids.as_array()
+        self.shards, self.owners, self.spaces = held
+        self._known = ids
+        self._moment = moment
+        self._weighted = weighted
+        self._building = Lock()
+        self._ids = None if names is None else _read_only(names[: moment.num_vertices])
+        self._directed = directed
+        self._times = None
+        edges = moment.num_entries if directed else moment.num_entries // 2
+        self._provenance = GraphProvenance(source="store", edges_given=edges)
+        self._version = moment.version
+        self._held = {}
+        if not weighted:
+            self._weights = None
+
+    # Without the rows
+
+    @cached_property
+    def ids(self) -> Int64Array:
+        return self._known.positions(self.num_vertices) if self._ids is None else self._ids
+
+    @property
+    def num_vertices(self) -> int:
+        return self._moment.num_vertices
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges; an undirected edge counts once."""
+        return self._moment.num_entries if self._directed else self._moment.num_entries // 2
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """What the memory of a kernel depends on."""
+        return {
+            "num_vertices": self.num_vertices,
+            "num_entries": self._moment.num_entries,
+            "num_edges": self._moment.num_entries // 2,
+            "vertex_bytes": NARROW_VERTEX.itemsize,
+        }
+
+    def degrees(self) -> Int64Array:
+        """Degree of each vertex (out-degree if directed), in the order of `ids`."""
+        if self._has_rows:
+            return super().degrees()
+        futures = [
+            shard.device.submit(partial(shard.kernels.degrees, shard.device, shard.state)) for shard in self.shards
+        ]
+        counts = wait_all(futures, Control())
+        total: Int64Array = np.sum([_padded(count, self.num_vertices) for count in counts], axis=0, dtype=np.int64)
+        return total
+
+    def neighbors(self, vertex: int, *, indices: bool = False) -> AnyArray:
+        """Neighbors of a vertex (successors if directed), in the order of `ids`."""
+        if self._has_rows:
+            return super().neighbors(vertex, indices=indices)
+        row, _ = self._row(self._position(vertex, indices))
+        return _read_only(row) if indices else self.ids[row]
+
+    def has_edge(self, u: int, v: int, *, indices: bool = False) -> bool:
+        """Whether the edge is there; false if a vertex is not in the graph. What is no integer is an InputError."""
+        if self._has_rows:
+            return super().has_edge(u, v, indices=indices)
+        ends = self._ends(u, v, indices)
+        if ends is None:
+            return False
+        tail, head = ends
+        key = keys_of(np.array([tail]), np.array([head]))
+        return bool(_ask(self._shard_of(tail), "contains", key)[0])
+
+    def weight(self, u: int, v: int, *, indices: bool = False) -> float:
+        """The weight of an edge; 1 if the store has no weights. An edge that is not there is an InputError."""
+        tail, head = self._position(u, indices), self._position(v, indices)
+        row, weights = self._row(tail)
+        at = int(np.searchsorted(row, head))
+        if at == row.size or int(row[at]) != head:
+            raise InputError(f"there is no edge from {u} to {v}")
+        return 1.0 if weights is None else float(weights[at])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the graph's own arrays, views not counted; the shards' pages until rows are made."""
+        if self._has_rows:
+            return super().nbytes
+        return sum(_ask(shard, "nbytes") for shard in self.shards)
+
+    # With the rows
+
+    def place(self, device: Device) -> Mapping[str, Any]:
+        """The rows by name, as arrays of the device; they do not leave a device that holds them all."""
+        if len(self.shards) == 1 and device.space == self.shards[0].device.space and device.space != cpu().space:
+            shard = self.shards[0]
+            return _cut(shard.kernels.csr(device, shard.state), self._moment)
+        return device.put(self.arrays)
+
+    @property
+    def _has_rows(self) -> bool:
+        return "_offsets" in self.__dict__
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _ROWS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        with self._building:
+            if not self._has_rows:
+                self._make_rows()
+        return self.__dict__[name]
+
+    def _make_rows(self) -> None:
+        # Threads of their own: whoever asks may be the worker of one of these devices.
+        futures = [with_own_threads(shard.device).submit(lambda s=shard: _to_host(s)) for shard in self.shards]  # type: ignore[misc]
+        parts = [_cut(part, self._moment) for part in wait_all(futures, Control())]
+        rows = parts[0] if len(parts) == 1 else merge_rows(parts)
+        if self._weighted:
+            weights: FloatArray = rows["weights"]
+            if not self._directed:  # one per edge, as in `edges()`
+                tails = np.repeat(np.arange(self.num_vertices), np.diff(rows["offsets"]))
+                weights = weights[tails < rows["neighbors"]]
+            self._weights = _read_only(weights)
+        self._neighbors = _read_only(rows["neighbors"])
+        self._offsets = _read_only(rows["offsets"])  # last: it says that all are there
+
+    # Python manners
+
+    def __repr__(self) -> str:
+        kind = ("directed" if self._directed else "undirected") + ", weights" * self._weighted
+        sizes = f"{self.num_vertices:,} vertices, {self.num_edges:,} edges"
+        return f"<graphlode.Snapshot: {sizes}, {kind}, version {self.version}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        for name in _ROWS:
+            getattr(self, name)
+        return super().__getstate__()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _plain_graph, (self.__getstate__(),)  # what travels has no store behind it
+
+    # Inside
+
+    def _shard_of(self, position: int) -> HeldShard:
+        if len(self.shards) == 1:
+            return self.shards[0]
+        return self.shards[int(self.owners[slot_of(np.array([position]))[0]])]
+
+    def _row(self, position: int) -> tuple[AnyArray, FloatArray | None]:
+        found: tuple[AnyArray, FloatArray | None] = _ask(self._shard_of(position), "row", position)
+        return found
+
+    def _find(self, ids: Int64Array) -> tuple[Int64Array, AnyArray]:
+        at = self._known.find(np.atleast_1d(ids), below=self.num_vertices).reshape(ids.shape)
+        return at, at >= 0
+
+
+def _plain_graph(state: dict[str, Any]) -> Graph:
+    graph = Graph.__new__(Graph)
+    graph.__setstate__(state)
+    return graph
+
+
+def _ask(shard: HeldShard, kernel: str, *arguments: Any) -> Any:
+    """A short question, answered on this thread if it can be: not if a batch may move what versions share meanwhile."""
+    answer = getattr(shard.kernels, kernel)
+    nearby = None if getattr(shard.kernels, "READS_ON_WORKER", False) else shard.device.nearby()
+    if nearby is not None:
+        return answer(nearby, shard.state, *arguments)
+    return wait_all([shard.device.submit(partial(answer, shard.device, shard.state, *arguments))], Control())[0]
+
+
+def _to_host(shard: HeldShard) -> dict[str, AnyArray]:
+    return {name: shard.device.get(array) for name, array in shard.kernels.csr(shard.device, shard.state).items()}
+
+
+def _cut(rows: Mapping[str, Any], moment: Moment) -> dict[str, Any]:
+    """Without the rows for which a shard only keeps room."""
+    return {**rows, "offsets": rows["offsets"][: moment.num_vertices + 1]}
+
+
+def merge_rows(parts: list[dict[str, AnyArray]]) -> dict[str, AnyArray]:
+    """The rows of several shards as one: every row is whole on one of them and empty on the others."""
+    counts = [np.diff(part["offsets"]) for part in parts]
+    offsets = np.zeros(parts[0]["offsets"].size, np.int64)
+    np.cumsum(sum(counts), out=offsets[1:])
+    merged: dict[str, AnyArray] = {"offsets": offsets}
+    columns = [name for name in parts[0] if name != "offsets"]
+    for name in columns:
+        merged[name] = np.empty(int(offsets[-1]), parts[0][name].dtype)
+    for part, count in zip(parts, counts, strict=True):
+        shift = np.repeat(offsets[:-1] - part["offsets"][:-1], count)
+        shift += np.arange(shift.size)
+        for name in columns:
+            merged[name][shift] = part[name]
+    return merged
+
+
+def _padded(counts: Int64Array, size: int) -> Int64Array:
+    return counts[:size] if counts.size >= size else np.pad(counts, (0, size - counts.size))
+
+
+def _read_only(array: Any) -> Any:
+    view = array.view()
+    view.flags.writeable = False
+    return view

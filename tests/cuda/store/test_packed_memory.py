@@ -1,0 +1,468 @@
+"""Memory of a shard on a GPU: asked for between batches rather than by them, in pieces that fit when they come again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from cutting_pool import CuttingPool
+from hypothesis import given
+from hypothesis import strategies as st
+from packed_pair import Pair, assert_same, random_keys
+from test_packed_quick import N, Quick
+
+from graphlode.common.store import PAGE_SLOTS, Change, keys_of
+from graphlode.cuda.emulation.device import EmulatedDevice
+from graphlode.cuda.store import pages as packed_pages
+from graphlode.cuda.store import pool as packed_pool
+from graphlode.cuda.store import shard as packed
+from graphlode.cuda.store.pool import SEGMENT_PAGES, Pool, _pieces
+from graphlode.cuda.store.quick import QuickWay
+from graphlode.errors import DeviceMemoryError
+from kernel_bench import Bench
+
+
+class Asked(EmulatedDevice):
+    """A device that notes what it is asked for, and may refuse."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[int] = []
+        self.refuses = False
+
+    def allocate(self, nbytes: int) -> tuple[Any, int]:
+        if self.refuses:
+            raise DeviceMemoryError("no memory, for a test")
+        self.sizes.append(nbytes)
+        return super().allocate(nbytes)
+
+
+@given(first=st.integers(1, 5000), more=st.integers(0, 5000))
+def test_pieces_come_to_what_is_needed_and_are_few(first: int, more: int) -> None:
+    pieces = _pieces(first, first + more)
+    sure = _pieces(first, first)
+    assert sum(pieces) == first + more and all(pieces)
+    assert pieces[: len(sure)] == sure and sum(sure) == first
+    assert len(sure) <= 3 and len(pieces) <= len(sure) + 5
+
+
+@given(segments=st.integers(16, 3000), known=st.lists(st.integers(1, 1000), max_size=20))
+def test_a_merge_asks_for_pieces_of_the_sizes_that_were_given_back(segments: int, known: list[int]) -> None:
+    pieces = _pieces(segments, segments + 3, tuple(sorted(known, reverse=True)))
+    assert sum(pieces) == segments + 3 and all(pieces)
+    before = _pieces(segments, segments)
+    later = _pieces(segments + segments // 20, segments + segments // 20, before)
+    large = [size for size in before if size > segments / 4]
+    assert list(later[: len(large)]) == large and len(later) <= len(before) + 1
+
+
+def grown(pool: Pool, batches: int, provides: bool) -> Iterator[int]:
+    """Batches that split a few pages each: what each of them asked the device for."""
+    device: Any = pool._device
+    used = pool.take(2000).tolist()
+    for _ in range(batches):
+        if provides and pool.is_short:
+            pool.provide()
+        device.sizes.clear()
+        fresh = pool.take(9).tolist()
+        pool.release(np.array(used[:8], np.uint32))
+        used = used[8:] + fresh
+        pool.trim()
+        yield len(device.sizes)
+
+
+def test_batches_that_split_pages_find_memory_if_it_was_provided() -> None:
+    assert sum(grown(Pool(Asked(), weighted=False), 1500, provides=True)) == 0
+    assert sum(grown(Pool(Asked(), weighted=False), 1500, provides=False)) > 10  # else this shows nothing
+
+
+def test_what_is_provided_is_not_given_back_at_once() -> None:
+    for used in (1, 40, 64, 100, 1000, 5000):
+        pool = Pool(Asked(), weighted=False)
+        pool.take(used)
+        pool.take(pool.num_free)
+        while pool.is_short:
+            pool.provide()
+        provided = pool.num_free
+        assert provided >= (max(32, used // 32) if used > SEGMENT_PAGES else 0)
+        pool.trim()
+        assert pool.num_free == provided and not pool.num_too_many
+
+
+def test_a_device_without_memory_provides_none_and_nothing_changes() -> None:
+    device = Asked()
+    pool = Pool(device, weighted=False)
+    pool.take(SEGMENT_PAGES * 3)
+    pool.take(pool.num_free)
+    before = pool.nbytes, pool.capacity, pool.num_free
+    device.refuses = True
+    assert not pool.provide()
+    assert (pool.nbytes, pool.capacity, pool.num_free) == before and pool.is_short
+    device.refuses = False
+    assert pool.provide()
+    assert pool.num_free and not pool.is_short
+
+
+def loaded_and_merged(device: EmulatedDevice) -> Pool:
+    """A pool that has all but what the next merge takes."""
+    pool = Pool(device, weighted=False)
+    pool.keep_only(pool.take_apart(3000, 3000))
+    while pool.is_short:
+        pool.provide()
+    pool.keep_only(pool.take_apart(3100, 3100))
+    while pool.num_free < packed_pool._low(3100):
+        pool.provide()
+    assert pool.is_short
+    return pool
+
+
+def test_a_store_that_was_only_loaded_is_not_provided_for_a_merge() -> None:
+    """Perhaps there will never be one."""
+    device = Asked()
+    pool = Pool(device, weighted=False)
+    pool.keep_only(pool.take_apart(3000, 3000))
+    while pool.is_short:
+        pool.provide()
+    device.sizes.clear()
+    pool.provide()
+    assert not device.sizes
+
+
+def test_the_next_merge_is_provided_for_and_nothing_of_it_is_kept() -> None:
+    device = CuttingPool()
+    pool = loaded_and_merged(device)
+    before = pool.nbytes
+    while pool.is_short:
+        pool.provide()
+    assert pool.nbytes <= before + 3100 / 32 * pool.page_bytes
+    device.asked.clear()
+    pool.take_apart(3250, 3200)
+    assert not device.asked
+
+
+def test_a_device_that_must_be_asked_is_asked_for_much_at_a_time() -> None:
+    """One piece shows that there is too little; then all that is missing comes together, and more than the merge takes."""
+    device = CuttingPool()
+    pool = loaded_and_merged(device)
+    device.forget_free()
+    device.asked.clear()
+    while pool.is_short:
+        pool.provide()
+    assert len(device.asked) == 2 and sum(device.asked) > (3100 + 3100 // 5) * pool.page_bytes
+
+
+@given(growth=st.floats(1.01, 1.06), spare=st.integers(0, 4000))
+def test_a_store_that_grows_by_merges_seldom_asks_the_device(growth: float, spare: int) -> None:
+    """Merges find what those before gave back, so that the pool has room for a few copies, and what was spare."""
+    device = CuttingPool()
+    pool = Pool(device, weighted=False)
+    device.allocate(spare * pool.page_bytes)
+    used, asks, in_merges, merges = 2000, 0, 0, 0
+    pool.keep_only(pool.take_apart(used, used))
+    while used < 8000:
+        before = len(device.asked)
+        while pool.is_short:
+            pool.provide()
+        asks += len(device.asked) > before
+        before = len(device.asked)
+        used = int(used * growth)
+        pool.keep_only(pool.take_apart(used + used // 50, used)[:used])
+        merges += 1
+        in_merges += merges > 2 and len(device.asked) > before  # which were provided for
+    assert in_merges <= 1 and asks <= 12
+    assert device.pooled_bytes() < (4.5 * used + spare) * pool.page_bytes
+
+
+def test_a_device_that_is_nearly_full_is_not_asked_for_more_than_is_needed() -> None:
+    device = CuttingPool(room=8800)
+    pool = Pool(device, weighted=False)
+    device.page_bytes = pool.page_bytes
+    pool.keep_only(pool.take_apart(4000, 4000))
+    while pool.is_short:
+        pool.provide()
+    assert device.pooled_bytes() < 4400 * pool.page_bytes
+    pool.keep_only(pool.take_apart(4096, 4096))  # for which there is just room
+
+
+def test_the_last_pages_of_a_full_device_are_found() -> None:
+    """What is usually asked for is too much there."""
+    device = CuttingPool(room=4000)
+    pool = Pool(device, weighted=False)
+    device.page_bytes = pool.page_bytes
+    taken = pool.take(2000).size
+    with pytest.raises(DeviceMemoryError):
+        while True:
+            taken += pool.take(9).size
+    assert taken > 4000 - 2 * SEGMENT_PAGES
+
+
+def test_addresses_that_the_device_knows_are_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    device, sent = CuttingPool(), []
+    update = device.update
+
+    def noted(array: Any, start: int, values: Any) -> None:
+        sent.append(values.size)
+        update(array, start, values)
+
+    monkeypatch.setattr(device, "update", noted)
+    pool = Pool(device, weighted=False)
+    counts = []
+    for _ in range(12):
+        sent.clear()
+        pool.keep_only(pool.take_apart(3000, 3000))
+        counts.append(len(sent))
+        backed = pool._counted.addresses != 0
+        assert (pool.segments[: backed.size][backed] == pool._counted.addresses[backed]).all()
+    assert counts[0] == 1 and counts[-2:] == [0, 0]
+
+
+def test_the_table_of_segments_is_replaced_as_the_store_grows(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While kernels read it, and versions of the one before."""
+    monkeypatch.setattr(packed_pool, "_LEAST_TABLE", 1)
+    monkeypatch.setattr(packed_pool, "_ROOM", 1)
+    rng, pair = np.random.default_rng(41), Pair(bench, 3000)
+    tables, versions = set(), []
+    for _ in range(4):
+        pair.apply(random_keys(rng, 100_000, 3000), path="merge")
+        tables.add(packed_pool.address(pair.state.pool.segments))
+        versions.append(pair.fork())
+        pair.apply(random_keys(rng, 500, 3000))
+    for version in versions:
+        assert_same(bench, *version)
+    assert len(tables) > 2
+
+
+def test_memory_for_a_merge_is_not_asked_for_again_where_there_is_none() -> None:
+    device = Asked()
+    pool = loaded_and_merged(device)
+    device.refuses = True
+    assert not pool.provide() and not pool.is_short
+    device.refuses = False
+    pool.keep_only(pool.take_apart(3200, 3200))
+    assert pool.is_short
+
+
+def test_room_for_what_is_kept_of_pages_is_made_before_it_is_needed() -> None:
+    pool = Pool(Asked(), weighted=False)
+    generations = set()
+    for used in range(64, 40_000, 448):
+        generation = pool.generation
+        pool.take(448)
+        assert pool.generation == generation or used < 64 + 448  # only the first one had to
+        while pool.is_short:
+            pool.provide()
+        generations.add(pool.generation)
+    assert len(generations) > 3
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_shard_is_the_same_whether_memory_was_provided(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, refused: bool
+) -> None:
+    """All that is kept of pages moves every time, or there is no memory for another directory."""
+    monkeypatch.setattr(Pool, "provide", _move)
+    monkeypatch.setattr(Pool, "is_short", not refused)
+    pair, rng = Pair(bench, 300), np.random.default_rng(4)
+    pair.apply(random_keys(rng, 30_000, 300), path="rebuild")
+    generation = pair.state.pool.generation
+    for turn in range(12):
+        pair.apply(random_keys(rng, 900, 300), path="in place" if turn % 5 else "merge")
+        with monkeypatch.context() as patch:
+            if refused:
+                pair.state.spare = None
+                patch.setattr(type(bench.device), "empty", _refuse)
+            bench.do(lambda: packed.provide(bench.device, pair.state))
+        pair.check()
+    assert (pair.state.pool.generation > generation + 5) is not refused
+
+
+def _move(pool: Pool) -> bool:
+    pool._resize(pool.arrays["totals"].size)
+    return True
+
+
+def _refuse(*args: Any) -> Any:
+    raise DeviceMemoryError("no memory, for a test")
+
+
+def test_a_shard_that_others_read_is_not_provided_for(bench: Bench) -> None:
+    pair = Pair(bench, 50)
+    pair.apply(keys_of(np.repeat(np.arange(50), 400), np.tile(np.arange(400), 50)), path="merge")
+    pair.apply(keys_of(np.array([3]), np.array([9000])))
+    state = pair.state
+    state.is_short = True
+    assert packed.lacks_memory(state)
+    version = pair.fork()
+    state.is_short = True
+    assert not packed.lacks_memory(state)
+    del version
+
+
+def test_memory_waits_until_a_batch_takes_little_time_itself(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a merge always, after a batch that split pages if there is enough for another one."""
+    pair = Pair(bench, 50)
+    pair.apply(keys_of(np.repeat(np.arange(50), 400), np.tile(np.arange(400), 50)), path="merge")
+    state = pair.state
+    assert state.is_short and not packed.lacks_memory(state)
+    while state.is_short:
+        bench.do(lambda: packed.provide(bench.device, state))
+    pair.apply(keys_of(np.full(PAGE_SLOTS, 7), np.arange(1000, 1000 + PAGE_SLOTS)))
+    state.is_short, state.spare = True, None
+    assert packed.lacks_memory(state)  # the next one would have to ask for a directory
+    state.spare = state._other_directory(state.pages.size)
+    assert not packed.lacks_memory(state)
+    monkeypatch.setattr(Pool, "is_very_short", True)
+    assert packed.lacks_memory(state)
+    monkeypatch.setattr(Pool, "is_very_short", False)
+    pair.apply(keys_of(np.array([3]), np.array([9000])))
+    state.is_short = True
+    assert packed.lacks_memory(state)
+
+
+def test_a_pool_is_short_before_it_is_very_short() -> None:
+    pool = Pool(Asked(), weighted=False)
+    pool.take(2000)
+    pool.take(pool.num_free - 1)
+    while pool.is_short:
+        pool.provide()
+    seen = []
+    while pool.num_free:
+        pool.take(1)
+        seen.append((pool.is_short, pool.is_very_short))
+    assert sorted(seen) == seen and {(False, False), (True, False), (True, True)} == set(seen)
+    assert seen.count((True, False)) > 20  # batches, of which some split no pages
+
+
+def test_batches_that_split_pages_of_a_store_ask_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From two pieces of memory on: while a batch is on its way, the device is not asked for memory."""
+    asked: list[int] = []
+    allocate, run = EmulatedDevice.allocate, QuickWay.run
+
+    def noted(device: EmulatedDevice, nbytes: int) -> tuple[Any, int]:
+        asked.append(nbytes)
+        return allocate(device, nbytes)
+
+    inside: list[int] = []
+
+    def counted(way: QuickWay, *args: Any) -> Any:
+        before = len(asked)
+        found = run(way, *args)
+        inside.append(len(asked) - before if type(found) is Change else -1)
+        return found
+
+    monkeypatch.setattr(EmulatedDevice, "allocate", noted)
+    monkeypatch.setattr(QuickWay, "run", counted)
+    quick, rng = Quick("cuda-emulated", monkeypatch), np.random.default_rng(3)
+    rows = np.repeat(np.arange(N, dtype=np.int32), 90)
+    quick.store.insert(rows, rng.integers(0, N, rows.size))
+    quick.open_way()
+    pages, pieces = quick.shard.state.pages.size, len(asked)
+    assert pages > SEGMENT_PAGES
+    inside.clear()
+    for turn in range(200):
+        src = np.full(800, turn * 15, np.int32)
+        quick.apply(src, rng.permutation(N)[:800].astype(np.int32))
+    assert inside == [0] * 200  # all of them were done on the short way
+    assert quick.shard.state.pages.size > pages and len(asked) > pieces
+    quick.store.check()
+
+
+@pytest.mark.parametrize("device", ["cuda-emulated", pytest.param("cuda:0", marks=pytest.mark.gpu)])
+def test_a_short_way_goes_on_after_memory_was_provided(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
+    monkeypatch.setattr(Pool, "provide", _move)
+    monkeypatch.setattr(Pool, "is_short", True)
+    quick, rng = Quick(device, monkeypatch), np.random.default_rng(8)
+    quick.store.insert(*rng.integers(0, N, (2, 60_000)))
+    quick.open_way()
+    known, pool = quick.edges(), quick.shard.state.pool
+    quick.open_way()
+    moves = pool.generation
+    for _ in range(12):
+        src, dst = rng.integers(0, N, (2, 200)).astype(np.int32)
+        quick.apply(src, dst)
+        known |= {(u, v) for u, v in zip(src.tolist(), dst.tolist(), strict=True) if u != v}
+    assert pool.generation > moves + 8 and quick.num_done > 10
+    assert quick.edges() == known
+    quick.store.check()
+
+
+def test_memory_is_provided_where_the_device_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever calls: in the stream of the device, since batches that follow do not wait for any other."""
+    inside: list[bool] = []
+    entered = []
+
+    @contextmanager
+    def current(_: EmulatedDevice) -> Iterator[None]:
+        entered.append(None)
+        yield
+        entered.pop()
+
+    monkeypatch.setattr(EmulatedDevice, "current", current)
+    monkeypatch.setattr(Pool, "provide", lambda pool: inside.append(bool(entered)) or True)
+    monkeypatch.setattr(Pool, "is_short", True)
+    quick = Quick("cuda-emulated", monkeypatch)
+    quick.store.insert(*np.random.default_rng(8).integers(0, N, (2, 60_000)))
+    quick.open_way()
+    assert inside and all(inside)
+
+
+def test_want_of_memory_between_batches_breaks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some of it has moved already when there is no more: the next batch describes the shard anew."""
+    quick, rng = Quick("cuda-emulated", monkeypatch), np.random.default_rng(8)
+    quick.store.insert(*rng.integers(0, N, (2, 60_000)))
+    quick.open_way()
+    known = quick.edges()
+    quick.open_way()
+    for _ in range(3):
+        src, dst = rng.integers(0, N, (2, 200)).astype(np.int32)
+        known |= {(u, v) for u, v in zip(src.tolist(), dst.tolist(), strict=True) if u != v}
+        with monkeypatch.context() as patch:
+            patch.setattr(Pool, "is_short", True)
+            patch.setattr(Pool, "provide", lambda pool, patch=patch: _move_and_refuse(pool, patch))
+            quick.shard.state.is_short = True
+            version = quick.store.apply(quick.batch(src, dst)).version
+        assert quick.store.version == version and quick.store.num_edges == len(known)
+    assert quick.edges() == known
+    quick.store.check()
+
+
+def _move_and_refuse(pool: Pool, patch: pytest.MonkeyPatch) -> bool:
+    _move(pool)
+    patch.setattr(EmulatedDevice, "asarray", _refuse)
+    return False
+
+
+def test_a_device_that_is_full_is_not_asked_again_by_every_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    quick = Quick("cuda-emulated", monkeypatch)
+    quick.store.insert(*np.random.default_rng(8).integers(0, N, (2, 60_000)))
+    quick.open_way()
+    monkeypatch.setattr(Pool, "is_short", True)
+    monkeypatch.setattr(Pool, "provide", lambda pool: bool(asked.append(pool)))
+    quick.shard.state.is_short = True
+    quick.open_way()
+    assert len(asked) == 1
+
+
+def test_another_directory_lies_ready_for_the_first_split(bench: Bench) -> None:
+    pair = Pair(bench, 50)
+    pair.apply(keys_of(np.repeat(np.arange(50), 400), np.tile(np.arange(400), 50)), path="merge")
+    state = pair.state
+    assert state.is_short and not state.has_spare(state.pages.size)
+    while state.is_short:
+        bench.do(lambda: packed.provide(bench.device, state))
+    assert state.has_spare(2 * state.pages.size)
+    there = state.spare.room_for_pages
+    pair.apply(keys_of(np.full(PAGE_SLOTS, 7), np.arange(1000, 1000 + PAGE_SLOTS)))
+    assert state.directory.room_for_pages is there
+
+
+def test_pages_lie_in_memory_as_kernels_see_them(bench: Bench) -> None:
+    found = np.zeros(6, np.int64)
+    bench.launch("packed_layout", "packed_layout_words", 1, 1, found)
+    weighted = packed_pool._PAGE_WORDS + PAGE_SLOTS
+    places = [packed_pool._SEPARATORS, packed_pool._COUNTS, packed_pool._COUNTS + packed_pool._COUNT_WORDS]
+    assert found.tolist() == [packed_pool._PAGE_WORDS, weighted, *places, packed_pages._MOST_PARTS]

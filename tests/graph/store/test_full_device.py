@@ -1,0 +1,184 @@
+"""A device whose memory is full: with automatic shares its rows go to others, and every batch is there or is not."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphlode as gl
+from graphlode.common.buckets import NUM_SLOTS
+from graphlode.cuda.emulation.device import EmulatedDevice
+from graphlode.errors import DeviceMemoryError
+from graphlode.graph.store.balance import Balance
+from graphlode.graph.store.relief import fewer_slots
+
+N = 3000
+HYBRID = ["cuda-emulated", "cpu"]
+
+
+class Limit:
+    """So many bytes are there for the arrays of all emulated devices, which lead all others in speed."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, nbytes: int) -> None:
+        self.left, self.refused = nbytes, 0
+        patch.setattr(EmulatedDevice, "speed", 100.0)
+        for name in ("empty", "zeros"):
+            patch.setattr(EmulatedDevice, name, self._limited(getattr(EmulatedDevice, name)))
+
+    def _limited(self, make: Any) -> Any:
+        def limited(device: EmulatedDevice, shape: Any, dtype: Any) -> Any:
+            nbytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+            if nbytes > self.left:
+                self.refused += 1
+                raise DeviceMemoryError(f"{device.name}: no memory, for a test")
+            made = make(device, shape, dtype)
+            self.left -= nbytes
+            weakref.finalize(made, self._give_back, nbytes).atexit = False
+            return made
+
+        return limited
+
+    def _give_back(self, nbytes: int) -> None:
+        self.left += nbytes
+
+    def lift(self) -> None:
+        """Who reads all edges at once needs memory for them."""
+        self.left += 2**40
+
+
+def random_edges(rng: np.random.Generator, count: int) -> tuple[Any, Any]:
+    src, dst = rng.integers(0, N, (2, count))
+    return src[src != dst], dst[src != dst]
+
+
+def assert_has(store: gl.DynamicGraph, edges: set[tuple[int, int]]) -> None:
+    store.check()
+    graph = store.snapshot()
+    offsets, neighbors = graph.csr
+    sources = np.repeat(np.arange(graph.num_vertices), np.diff(offsets))
+    assert pairs(sources, neighbors) == edges
+    assert store.num_edges == len(edges)
+
+
+def pairs(src: Any, dst: Any) -> set[tuple[int, int]]:
+    return set(zip(src.tolist(), dst.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("num_vertices", [N, None], ids=["positions", "ids"])
+def test_a_graph_that_does_not_fit_on_the_device_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, num_vertices: int | None
+) -> None:
+    limit, rng = Limit(monkeypatch, 14_000_000), np.random.default_rng(1)
+    with gl.DynamicGraph(directed=True, num_vertices=num_vertices, devices=HYBRID) as store:
+        store.insert(np.arange(N - 1), np.arange(1, N))  # ids are positions in either case
+        src, dst = random_edges(rng, 400_000)
+        store.insert(src, dst)
+        assert limit.refused and 0 < store.shares["cuda-emulated"] < NUM_SLOTS
+        limit.lift()
+        assert_has(store, pairs(src, dst) | pairs(np.arange(N - 1), np.arange(1, N)))
+        levels = gl.bfs(store, 0).levels
+        assert (levels >= 0).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_store_grows_beyond_its_device_and_shrinks_again(monkeypatch: pytest.MonkeyPatch, weighted: bool) -> None:
+    limit, rng = Limit(monkeypatch, 18_000_000 if weighted else 12_000_000), np.random.default_rng(2)
+    with gl.DynamicGraph(directed=True, num_vertices=N, weighted=weighted, devices=HYBRID) as store:
+        edges: set[tuple[int, int]] = set()
+        version = None
+        shares = [NUM_SLOTS]
+        for number in range(8):
+            src, dst = random_edges(rng, 60_000)
+            version = store.snapshot() if number == 3 else version  # one that stays for a while
+            version = None if number == 6 else version
+            store.insert(src, dst)
+            edges |= pairs(src, dst)
+            shares.append(store.shares["cuda-emulated"])
+        assert limit.refused and sorted(shares, reverse=True) == shares and 0 < shares[-1] < NUM_SLOTS
+        gone = np.array(sorted(edges)[::4])
+        for begin in range(0, len(gone), 50_000):
+            store.delete(gone[begin : begin + 50_000, 0], gone[begin : begin + 50_000, 1])
+        limit.lift()
+        assert_has(store, edges - pairs(gone[:, 0], gone[:, 1]))
+
+
+@pytest.mark.parametrize(
+    ("devices", "shares"),
+    [(HYBRID, {"cuda-emulated": 3, "cpu": 1}), (["cuda-emulated", "cuda-emulated"], "auto"), ("cuda-emulated", "auto")],
+    ids=["fixed shares", "one device twice", "one device"],
+)
+def test_where_nobody_can_take_rows_a_batch_is_refused(
+    monkeypatch: pytest.MonkeyPatch, devices: Any, shares: Any
+) -> None:
+    limit, rng = Limit(monkeypatch, 10_000_000), np.random.default_rng(3)
+    with gl.DynamicGraph(directed=True, num_vertices=N, devices=devices, shares=shares) as store:
+        src, dst = random_edges(rng, 1000)
+        store.insert(src, dst)
+        before = dict(store.shares)
+        with pytest.raises(DeviceMemoryError, match="no memory"):
+            store.insert(*random_edges(rng, 2_000_000))
+        assert store.version == 1 and store.shares == before
+        limit.lift()
+        assert_has(store, pairs(src, dst))
+
+
+@given(
+    counts=st.lists(st.integers(0, 400), min_size=2, max_size=5).filter(any),
+    data=st.data(),
+)
+def test_a_part_of_what_full_devices_have_goes_to_others(counts: list[int], data: st.DataObject) -> None:
+    givers = data.draw(st.sets(st.integers(0, len(counts) - 1), min_size=1))
+    others = {number: data.draw(st.floats(0.01, 100)) for number in range(len(counts)) if number not in givers}
+    wanted = fewer_slots(counts, givers, others)
+    if not others or not any(counts[number] for number in givers):
+        assert wanted is None
+        return
+    assert wanted is not None and sum(wanted) == sum(counts)
+    for number, have in enumerate(counts):
+        assert wanted[number] >= have if number in others else have / 2 <= wanted[number] + 1 <= max(1, have)
+
+
+def test_a_device_that_was_full_gets_no_more_until_the_graph_is_smaller() -> None:
+    balance = Balance([100.0, 1.0, 3.0])
+    assert balance.within_limits([1, 0, 0], 1000) == [1, 0, 0]
+    balance.limit(0, 512, 1000)
+    assert balance.within_limits([1, 0, 0], 1000) == [0.5, 0.125, 0.375]
+    assert balance.within_limits([1, 0, 0], 2000) == [0.5, 0.125, 0.375]  # it said so when it had half of fewer
+    assert balance.within_limits([1, 0, 0], 500) == [1, 0, 0]
+    assert balance.within_limits([1, 3, 0], 1000) == [0.25, 0.75, 0]
+    assert balance.limited == {0}
+
+
+def test_a_device_that_was_full_when_the_store_was_loaded_gets_more_when_that_is_smaller() -> None:
+    balance = Balance([100.0, 1.0])
+    balance.limit(0, 512, 0)  # nothing was there yet
+    assert balance.within_limits([1, 0], 1000) == [0.5, 0.5]
+    assert balance.within_limits([1, 0], 400) == [1, 0]
+
+
+@pytest.mark.gpu
+def test_a_graph_that_does_not_fit_on_a_gpu_is_kept_by_both() -> None:
+    """CuPy's pool refuses what a smaller GPU would."""
+    cupy = pytest.importorskip("cupy")
+    pool, rng = cupy.get_default_memory_pool(), np.random.default_rng(4)
+    cupy.cuda.Device(0).use()
+    pool.free_all_blocks()
+    before = pool.get_limit()
+    pool.set_limit(size=pool.total_bytes() + (120 << 20))
+    try:
+        with gl.DynamicGraph(directed=True, num_vertices=N, devices=["cuda:0", "cpu"]) as store:
+            edges: set[tuple[int, int]] = set()
+            for count in (4_000_000, 500_000, 500_000, 500_000):
+                src, dst = random_edges(rng, count)
+                store.insert(src, dst)
+                edges |= pairs(src, dst)
+            assert 0 < store.shares["cuda:0"] < NUM_SLOTS
+            pool.set_limit(size=before)
+            assert_has(store, edges)
+    finally:
+        pool.set_limit(size=before)
