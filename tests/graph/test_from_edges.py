@@ -245,3 +245,22 @@ def test_the_edges_of_a_graph_make_it_again() -> None:
 def test_what_is_not_pairs_is_refused(edges: Any) -> None:
     with pytest.raises(InputError, match="two columns"):
         gl.from_edges(edges)
+
+
+@pytest.mark.parametrize("shape", ["uniform", "one id", "two ends", "one among many", "geometric", "falling"])
+def test_scattered_ids_of_any_distribution_are_ranked(shape: str) -> None:
+    rng, size = np.random.default_rng(6), 60_000
+    lowest, highest = -(2**63), 2**63 - 1
+    ids = {
+        "uniform": rng.integers(lowest, highest, size),
+        "one id": np.concatenate([np.full(size - 1, -5), [2**62]]),
+        "two ends": np.where(rng.random(size) < 0.5, lowest, highest - 1000) + rng.integers(0, 1000, size),
+        "one among many": np.where(rng.random(size) < 0.9, 2**60, rng.integers(lowest, highest, size)),
+        "geometric": (-1) ** rng.integers(0, 2, size) * 2 ** rng.integers(0, 62, size) + rng.integers(0, 9, size),
+        "falling": np.arange(size)[::-1] * 2**44 - 2**61,
+    }[shape]
+    src, dst = ids.reshape(2, -1)
+    graph = gl.from_edges(src, dst, directed=True)
+    assert np.array_equal(graph.ids, np.unique(ids))
+    wanted = {(u, v) for u, v in zip(src.tolist(), dst.tolist(), strict=True) if u != v}
+    assert {tuple(edge) for edge in graph.edges().tolist()} == wanted

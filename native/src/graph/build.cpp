@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "bucket_sort.hpp"
 #include "graphlode/errors.hpp"
 #include "graphlode/graph/id_set.hpp"
 #include "graphlode/parallel.hpp"
@@ -26,11 +27,8 @@
 namespace graphlode::graph {
 namespace {
 
-constexpr int digit_bits = 11;
-constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
 constexpr std::int64_t bucket_entries = 1 << 15;  // two copies of 32-bit keys take a quarter of a 1 MiB cache
 constexpr int max_bucket_bits = 12;               // more write streams than this miss the cache on every store
-constexpr std::size_t comparison_sort_below = 192;
 constexpr std::int64_t edges_between_checks = 1 << 20;
 
 int bits_for(std::int64_t values) {
@@ -79,30 +77,6 @@ key_layout choose_layout(std::int64_t width, std::int64_t entries) {
   const int bucket_bits = std::max(needed, std::min({wanted, max_bucket_bits, id_bits}));
   const int low_bits = id_bits - bucket_bits;
   return {id_bits, low_bits, static_cast<std::size_t>((width + (std::int64_t{1} << low_bits) - 1) >> low_bits)};
-}
-
-// Stable least-significant-digit radix sort by key, between two arrays of one bucket.
-template <class Entry>
-Entry* sort_bucket(Entry* entries, Entry* spare, std::size_t size, int key_bits, std::vector<std::size_t>& counts) {
-  if (size < comparison_sort_below) {
-    std::stable_sort(entries, entries + size, [](const Entry& a, const Entry& b) { return a.key < b.key; });
-    return entries;
-  }
-  const int passes = (key_bits + digit_bits - 1) / digit_bits;
-  counts.assign(static_cast<std::size_t>(passes) * digit_values, 0);
-  for (std::size_t i = 0; i < size; ++i)
-    for (int pass = 0; pass < passes; ++pass)
-      ++counts[static_cast<std::size_t>(pass) * digit_values +
-               (entries[i].key >> (pass * digit_bits) & (digit_values - 1))];
-  for (int pass = 0; pass < passes; ++pass) {
-    auto* count = counts.data() + static_cast<std::size_t>(pass) * digit_values;
-    const int shift = pass * digit_bits;
-    if (count[entries[0].key >> shift & (digit_values - 1)] == size) continue;  // all equal in this digit
-    std::exclusive_scan(count, count + digit_values, count, std::size_t{0});
-    for (std::size_t i = 0; i < size; ++i) spare[count[entries[i].key >> shift & (digit_values - 1)]++] = entries[i];
-    std::swap(entries, spare);
-  }
-  return entries;
 }
 
 // The edges with ids as distances from the first id, seen as entries.

@@ -2,59 +2,79 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
+#include "bucket_sort.hpp"
 #include "graphlode/parallel.hpp"
+#include "stable_partition.hpp"
 
 namespace graphlode::graph {
 namespace {
 
 constexpr std::int64_t grain = 1 << 16;
 
-std::uint64_t mix(std::uint64_t x) {
-  x ^= x >> 32;
-  x *= 0x9E3779B97F4A7C15ull;
-  x ^= x >> 29;
-  return x;
-}
+struct placed_id {
+  std::uint64_t key;  // of an id, in the order of ids
+  std::int64_t place;
+};
 
-// Keys are stored plus one bit of bookkeeping: a separate byte per slot says whether it is taken, since every 64-bit
-// value is a legal id.
-class id_table {
+constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+std::uint64_t key_of(std::int64_t id) { return static_cast<std::uint64_t>(id) ^ sign; }
+std::int64_t id_of(std::uint64_t key) { return static_cast<std::int64_t>(key ^ sign); }
+
+// Buckets of about as many ids each, whatever their distribution: they are split where a sample of them is. The
+// splitters form a tree in an array, node k above nodes 2k and 2k + 1, so that a descent has no branches.
+class sampled_buckets {
  public:
-  explicit id_table(std::size_t capacity)
-      : keys_(capacity), ranks_(capacity), state_(capacity, std::uint8_t{0}), mask_(capacity - 1) {}
+  // id_at(i) is one of `size` ids.
+  template <class IdAt>
+  sampled_buckets(std::int64_t size, IdAt&& id_at)
+      : count_(std::clamp<std::size_t>(std::bit_ceil(static_cast<std::size_t>(size / ids_per_bucket)), 1, most)),
+        tree_(count_) {
+    std::vector<std::int64_t> sample(count_ > 1 ? count_ * samples_per_bucket : 0);
+    for (std::size_t i = 0; i < sample.size(); ++i)
+      sample[i] = id_at(static_cast<std::int64_t>(mixed(i) % static_cast<std::uint64_t>(size)));
+    std::sort(sample.begin(), sample.end());
+    for (std::size_t width = 1; width < count_; width *= 2)
+      for (std::size_t node = 0; node < width; ++node)
+        tree_[width + node] = sample[(2 * node + 1) * (sample.size() / width / 2)];
+  }
 
-  void insert(std::int64_t id) {
-    for (auto slot = mix(static_cast<std::uint64_t>(id)) & mask_;; slot = (slot + 1) & mask_) {
-      std::atomic_ref state(state_[slot]);
-      auto seen = state.load(std::memory_order_acquire);
-      if (seen == empty && state.compare_exchange_strong(seen, writing, std::memory_order_acquire)) {
-        keys_[slot] = id;
-        state.store(full, std::memory_order_release);
-        return;
-      }
-      while (seen == writing) seen = state.load(std::memory_order_acquire);
-      if (keys_[slot] == id) return;
-    }
+  std::int64_t count() const { return static_cast<std::int64_t>(count_); }
+  std::int64_t of(std::int64_t id) const {
+    std::size_t node = 1;
+    while (node < count_) node = 2 * node + (id >= tree_[node]);
+    return static_cast<std::int64_t>(node - count_);
   }
-  std::size_t find(std::int64_t id) const {
-    auto slot = mix(static_cast<std::uint64_t>(id)) & mask_;
-    while (keys_[slot] != id || state_[slot] != full) slot = (slot + 1) & mask_;
-    return slot;
-  }
-  std::size_t capacity() const { return state_.size(); }
-  bool taken(std::size_t slot) const { return state_[slot] == full; }
-  std::int64_t key(std::size_t slot) const { return keys_[slot]; }
-  std::int64_t& rank(std::size_t slot) { return ranks_[slot]; }
-  std::int64_t rank(std::size_t slot) const { return ranks_[slot]; }
 
  private:
-  static constexpr std::uint8_t empty = 0, writing = 1, full = 2;
-  buffer<std::int64_t> keys_;
-  buffer<std::int64_t> ranks_;
-  buffer<std::uint8_t> state_;
-  std::size_t mask_;
+  static constexpr std::int64_t ids_per_bucket = 1 << 13;
+  static constexpr std::size_t most = 1 << 10, samples_per_bucket = 16;
+  std::size_t count_;
+  std::vector<std::int64_t> tree_;
+};
+
+// Sorts buckets on one thread.
+class bucket_sorter {
+ public:
+  // Returns how many different keys there are.
+  std::int64_t sort(std::span<placed_id> entries) {
+    if (entries.empty()) return 0;
+    std::uint64_t different = 0;
+    for (const auto& entry : entries) different |= entry.key ^ entries[0].key;
+    if (spare_.size() < entries.size()) spare_ = buffer<placed_id>(entries.size());
+    const placed_id* const sorted = sort_bucket(entries.data(), spare_.data(), entries.size(),
+                                                static_cast<int>(std::bit_width(different)), counts_);
+    if (sorted != entries.data()) std::copy_n(sorted, entries.size(), entries.data());
+    std::int64_t distinct = 1;
+    for (std::size_t i = 1; i < entries.size(); ++i) distinct += entries[i].key != entries[i - 1].key;
+    return distinct;
+  }
+
+ private:
+  buffer<placed_id> spare_;
+  std::vector<std::size_t> counts_;
 };
 
 }  // namespace
@@ -102,32 +122,40 @@ std::int64_t dense_ids::count() {
 template <class Vertex>
 buffer<std::int64_t> rank_sparse_ids(std::span<const std::int64_t> a, std::span<const std::int64_t> b, Vertex* ranks_a,
                                      Vertex* ranks_b, int threads, const control& ctl) {
-  const auto entries = a.size() + b.size();
-  id_table table(std::bit_ceil(std::max<std::size_t>(entries + entries / 2, 16)));
-  for (auto list : {a, b})
-    parallel_chunks(0, static_cast<std::int64_t>(list.size()), grain, threads, ctl, [&](int, auto begin, auto end) {
-      for (auto i = begin; i < end; ++i) table.insert(list[static_cast<std::size_t>(i)]);
-    });
-
-  std::size_t count = 0;
-  for (std::size_t slot = 0; slot < table.capacity(); ++slot) count += table.taken(slot);
-  buffer<std::int64_t> ids(count);
-  count = 0;
-  for (std::size_t slot = 0; slot < table.capacity(); ++slot)
-    if (table.taken(slot)) ids[count++] = table.key(slot);
-  std::sort(ids.begin(), ids.end());
-  parallel_chunks(0, static_cast<std::int64_t>(count), grain, threads, ctl, [&](int, auto begin, auto end) {
-    for (auto i = begin; i < end; ++i) table.rank(table.find(ids[static_cast<std::size_t>(i)])) = i;
-  });
-
-  const auto translate = [&](std::span<const std::int64_t> list, Vertex* ranks) {
-    parallel_chunks(0, static_cast<std::int64_t>(list.size()), grain, threads, ctl, [&](int, auto begin, auto end) {
-      for (auto i = begin; i < end; ++i)
-        ranks[i] = static_cast<Vertex>(table.rank(table.find(list[static_cast<std::size_t>(i)])));
-    });
+  const auto size_a = static_cast<std::int64_t>(a.size()), size = size_a + static_cast<std::int64_t>(b.size());
+  const auto id_at = [&](std::int64_t i) {
+    return i < size_a ? a[static_cast<std::size_t>(i)] : b[static_cast<std::size_t>(i - size_a)];
   };
-  translate(a, ranks_a);
-  translate(b, ranks_b);
+  const sampled_buckets buckets(size, id_at);
+  buffer<placed_id> entries(static_cast<std::size_t>(size));
+  std::vector<input_piece> pieces;
+  cut_pieces(0, size, std::max(grain, (size + threads - 1) / threads), 0, pieces);
+  const auto begins = stable_partition(std::span<const input_piece>(pieces), 1, buckets.count(), bucket_order::by_group,
+                                       entries.data(), threads, ctl, [&](const input_piece& piece, auto&& sink) {
+                                         for (auto i = piece.begin; i < piece.end; ++i)
+                                           sink(buckets.of(id_at(i)), placed_id{key_of(id_at(i)), i});
+                                       });
+
+  std::vector<std::int64_t> firsts(static_cast<std::size_t>(buckets.count()) + 1, 0);
+  std::atomic<std::size_t> next{0};
+  on_threads(buckets.count() > 1 ? threads : 1, [&](int) {
+    bucket_sorter sorter;
+    for (auto bucket = next++; bucket + 1 < firsts.size(); bucket = next++) {
+      ctl.check();
+      firsts[bucket + 1] = sorter.sort({entries.begin() + begins[bucket], entries.begin() + begins[bucket + 1]});
+    }
+  });
+  std::inclusive_scan(firsts.begin(), firsts.end(), firsts.begin());
+  buffer<std::int64_t> ids(static_cast<std::size_t>(firsts.back()));
+  parallel_chunks(0, buckets.count(), 1, threads, ctl, [&](int, auto bucket, auto) {
+    auto rank = firsts[static_cast<std::size_t>(bucket)] - 1;
+    const auto begin = begins[static_cast<std::size_t>(bucket)], end = begins[static_cast<std::size_t>(bucket) + 1];
+    for (const auto *entry = entries.data() + begin, *last = entries.data() + end, *first = entry; entry != last;
+         ++entry) {
+      if (entry == first || entry->key != entry[-1].key) ids[static_cast<std::size_t>(++rank)] = id_of(entry->key);
+      (entry->place < size_a ? ranks_a[entry->place] : ranks_b[entry->place - size_a]) = static_cast<Vertex>(rank);
+    }
+  });
   return ids;
 }
 

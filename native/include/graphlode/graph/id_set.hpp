@@ -1,8 +1,8 @@
 // id_set.hpp - the set of ids that occur in an edge list, and the rank of each id in it.
 //
 // Two forms. `dense_ids`: a bitmap over [first, last] with running counts, for ids from a range that is not much larger
-// than the list; a rank is two loads and a popcount, and the bitmap stays in cache. `sparse_ids`: an open-addressing
-// table for ids scattered over 64 bits.
+// than the list; a rank is two loads and a popcount, and the bitmap stays in cache. `rank_sparse_ids`: a
+// sort, for ids scattered over 64 bits.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -12,6 +12,14 @@
 #include "graphlode/memory.hpp"
 
 namespace graphlode::graph {
+
+// The last steps of SplitMix64: every bit of an id changes every bit of its hash, so that multiples of any number are
+// spread evenly over a table.
+inline std::uint64_t mixed(std::uint64_t id) noexcept {
+  id = (id ^ id >> 30) * 0xBF58476D1CE4E5B9ull;
+  id = (id ^ id >> 27) * 0x94D049BB133111EBull;
+  return id ^ id >> 31;
+}
 
 template <class Id>
 struct id_range {
