@@ -50,6 +50,7 @@ void bind_memory(nb::module_& m);
 void bind_io(nb::module_& m);
 void bind_generate(nb::module_& m);
 void bind_graph(nb::module_& m);
+void bind_id_map(nb::module_& m);
 void bind_packed(nb::module_& m);
 void bind_decaying_fit(nb::module_& m);
 void bind_analytics(nb::module_& m);

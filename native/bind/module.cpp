@@ -39,6 +39,7 @@ NB_MODULE(_native, m) {
   bind::bind_io(m);
   bind::bind_generate(m);
   bind::bind_graph(m);
+  bind::bind_id_map(m);
   bind::bind_packed(m);
   bind::bind_decaying_fit(m);
   bind::bind_analytics(m);

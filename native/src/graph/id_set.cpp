@@ -164,4 +164,34 @@ template buffer<std::int64_t> rank_sparse_ids(std::span<const std::int64_t>, std
 template buffer<std::int64_t> rank_sparse_ids(std::span<const std::int64_t>, std::span<const std::int64_t>,
                                               std::int64_t*, std::int64_t*, int, const control&);
 
+namespace {
+
+// Ids of a range, whose first one is `first`.
+buffer<std::int64_t> rank_dense_ids(std::span<const std::int64_t> ids, const id_range<std::int64_t>& range,
+                                    std::int32_t* ranks, int threads, const control& ctl) {
+  const auto size = static_cast<std::int64_t>(ids.size());
+  const auto distance = [&](std::int64_t i) { return ids[static_cast<std::size_t>(i)] - range.first; };
+  dense_ids seen(range.width());
+  parallel_chunks(0, size, grain, threads, ctl, [&](int, auto begin, auto end) {
+    for (auto i = begin; i < end; ++i) seen.insert(distance(i));
+  });
+  buffer<std::int64_t> ascending(static_cast<std::size_t>(seen.count()));
+  auto* next = ascending.data();
+  seen.each([&](std::int64_t id) { *next++ = range.first + id; });
+  parallel_chunks(0, size, grain, threads, ctl, [&](int, auto begin, auto end) {
+    for (auto i = begin; i < end; ++i) ranks[i] = static_cast<std::int32_t>(seen.rank(distance(i)));
+  });
+  return ascending;
+}
+
+}  // namespace
+
+buffer<std::int64_t> rank_ids(std::span<const std::int64_t> ids, std::int32_t* ranks, int threads, const control& ctl) {
+  constexpr std::size_t bits_per_id = 64, fewest_bits = std::size_t{1} << 12;
+  const auto range = find_range(ids, {}, threads);
+  if (range.width() <= static_cast<std::int64_t>(std::max(bits_per_id * ids.size(), fewest_bits)))
+    return rank_dense_ids(ids, range, ranks, threads, ctl);
+  return rank_sparse_ids<std::int32_t>(ids, {}, ranks, nullptr, threads, ctl);
+}
+
 }  // namespace graphlode::graph

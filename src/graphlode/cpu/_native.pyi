@@ -75,6 +75,39 @@ def graph_orient(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), or
 @overload
 def graph_orient(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbors: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> tuple: ...
 
+class IdArrival:
+    """New ids of a batch, with the memory that they need"""
+
+class IdMap:
+    """From original ids to positions, growing as batches arrive"""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def find(self, ids: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], below: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The position of each id; -1 if it is not among the first `below`."""
+
+    def names(self) -> NDArray[numpy.int64] | None:
+        """
+        The ids in order of arrival, not copied; None while they are the positions.
+        """
+
+    def keep(self, arrival: IdArrival) -> None:
+        """Make the new ids of a batch permanent; cannot fail."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+    @overload
+    def admit(self, src: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], dst: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gone: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, all_gone: bool, most: int, threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> tuple: ...
+
+    @overload
+    def admit(self, src: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], dst: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gone: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, all_gone: bool, most: int, threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> tuple:
+        """
+        Positions of both ends, deletions dropped, vertices afterwards, and what to keep or None; changes nothing.
+        """
+
 class PackedRows:
     def __init__(self, num_rows: int, weighted: bool) -> None: ...
 

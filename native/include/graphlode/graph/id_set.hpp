@@ -2,7 +2,7 @@
 //
 // Two forms. `dense_ids`: a bitmap over [first, last] with running counts, for ids from a range that is not much larger
 // than the list; a rank is two loads and a popcount, and the bitmap stays in cache. `rank_sparse_ids`: a
-// sort, for ids scattered over 64 bits.
+// sort, for ids scattered over 64 bits. `rank_ids` chooses between them.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -71,5 +71,8 @@ class dense_ids {
 template <class Vertex>
 buffer<std::int64_t> rank_sparse_ids(std::span<const std::int64_t> a, std::span<const std::int64_t> b, Vertex* ranks_a,
                                      Vertex* ranks_b, int threads, const control& ctl);
+
+// Replaces ids by their ranks, whatever their range. Returns the ascending ids.
+buffer<std::int64_t> rank_ids(std::span<const std::int64_t> ids, std::int32_t* ranks, int threads, const control& ctl);
 
 }  // namespace graphlode::graph

@@ -1,0 +1,8 @@
+"""From original ids to positions, by the extension; see native/include/graphlode/graph/id_map.hpp."""
+
+from __future__ import annotations
+
+from graphlode.cpu import _native
+
+IdMap = _native.IdMap
+IdArrival = _native.IdArrival
