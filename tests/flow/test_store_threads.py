@@ -79,3 +79,32 @@ def test_batches_from_many_threads_all_count() -> None:
     assert sorted(result.version for result in results) == list(range(1, 25))
     assert store.num_edges == 24 * NUM_VERTICES
     store.check()
+
+
+@pytest.mark.parametrize("scale", [1, 3, 10**15], ids=["positions", "small ids", "scattered ids"])
+def test_readers_find_the_ids_of_their_snapshot_while_others_arrive(scale: int) -> None:
+    """Version v is a star of v leaves, of which each has come with a batch of its own."""
+    store = gl.DynamicGraph(devices="cpu", directed=True)
+    store.insert([0], [scale])
+    stop = threading.Event()
+
+    def read() -> int:
+        seen = 0
+        while not stop.is_set():
+            snapshot = store.snapshot()
+            leaves = snapshot.version
+            assert snapshot.num_vertices == leaves + 1 and snapshot.ids[-1] == leaves * scale
+            assert snapshot.has_edge(0, leaves * scale) and not snapshot.has_edge(0, (leaves + 1) * scale)
+            assert (leaves + 1) * scale not in snapshot and leaves * scale in snapshot
+            seen += 1
+        return seen
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(3)]
+        try:
+            for leaf in range(2, 1500):
+                store.insert([0], [leaf * scale])
+        finally:
+            stop.set()
+        assert all(reader.result() > 3 for reader in readers)
+    assert store.num_vertices == 1500

@@ -451,3 +451,34 @@ def test_batches_on_the_calling_thread_leave_what_they_cannot_do_to_the_worker(d
     if weighted:
         found = store.snapshot()
         assert all(found.weight(u, v) == weight for (u, v), weight in list(known.items())[:300])
+
+
+@pytest.mark.parametrize("size", [6, 20_000])
+def test_deletions_of_ids_that_are_not_there_change_nothing_and_bring_nobody(mix: list[str], size: int) -> None:
+    """Also before the first insertion, when no position is there that could stand for them."""
+    src, dst = np.arange(size) - 3, np.arange(size) * 10**12
+    src[1] = dst[1] = 77  # a self-loop that nobody knows either
+    with gl.DynamicGraph(devices=mix, shares=even(mix)) as store:
+        for inserted in (0, 2):
+            store.insert([5] * inserted, [2**62 + k for k in range(inserted)])
+            before = store.snapshot()
+            result = store.delete(src, dst)
+            loops = int(np.count_nonzero(src == dst))
+            assert (result.deleted, result.unchanged, result.self_loops) == (0, size - loops, loops)
+            assert dict(result.paths) == {} and store.snapshot() == before
+            store.check()
+
+
+def test_a_deletion_may_name_what_an_insertion_of_its_batch_brings(mix: list[str]) -> None:
+    with gl.DynamicGraph(devices=mix, shares=even(mix), weighted=True, directed=True) as store:
+        store.insert([2**40], [-1])
+        src = [2**40, 9, -(2**63), 8, 7, 9, 6, 6]
+        dst = [-1, 2**63 - 1, 9, 8, 7, -(2**63), 2**50, 6]
+        gone = [True, False, False, False, True, True, True, True]
+        result = store.apply(gl.Batch(src, dst, np.arange(8.0), gone))
+        assert (result.inserted, result.deleted, result.unchanged, result.self_loops) == (2, 1, 2, 3)
+        snapshot = store.snapshot()
+        assert snapshot.ids.tolist() == [-1, 2**40, -(2**63), 8, 9, 2**63 - 1]
+        assert snapshot.weight(9, 2**63 - 1) == 1.0 and snapshot.weight(-(2**63), 9) == 2.0
+        assert not snapshot.has_edge(2**40, -1) and snapshot.num_edges == 2
+        store.check()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from threading import Lock, get_ident
 from time import perf_counter
 from traceback import clear_frames
@@ -26,7 +27,7 @@ from graphlode.execute.devices import Devices, canonical, resolve
 from graphlode.execute.run import Shares
 from graphlode.execute.shares import weights_from
 from graphlode.graph.store.balance import first_weights
-from graphlode.graph.store.batch import Batch, BatchResult, Updates, all_ids
+from graphlode.graph.store.batch import Batch, BatchResult, Updates
 from graphlode.graph.store.ids import Admission, VertexIds
 from graphlode.graph.store.shard import Strategy
 from graphlode.graph.store.shards import Shards
@@ -311,13 +312,13 @@ class DynamicGraph:
     def _apply_once(self, batch: Batch) -> BatchResult:
         shards = self._shards
         try:
-            takes_pairs = self._fixed and shards.takes_pairs
-            if batch.resident and not (takes_pairs and shards.takes_resident):
+            if batch.resident and not (self._fixed and shards.takes_resident):
                 batch = batch.on_host()
-            if takes_pairs:
-                change, paths = self._apply_pairs(batch)
-                return self._result(batch.given, change, paths)
-            change, paths = self._apply_keys(batch)
+            admission = None if self._fixed else self._admitted(batch.given)
+            if shards.takes_pairs:
+                change, paths = self._apply_pairs(batch, admission)
+                return self._result(batch.given, change, paths, 0 if admission is None else admission.dropped)
+            change, paths = self._apply_keys(batch, admission)
             return self._result(batch.sifted, change, paths)
         finally:
             shards.wait()
@@ -333,54 +334,62 @@ class DynamicGraph:
                 error = another
         raise error
 
-    def _apply_keys(self, batch: Batch) -> tuple[Change, Mapping[str, str]]:
+    def _admitted(self, given: Updates) -> Admission:
+        """The positions of a batch, and room for the vertices that it brings."""
+        admission = self._ids.admit(given.src, given.dst, given.gone)
+        self._shards.grow(admission.num_vertices)
+        return admission
+
+    def _apply_keys(self, batch: Batch, admission: Admission | None) -> tuple[Change, Mapping[str, str]]:
         """Checked and located on the host."""
-        tails, heads, batch_deletes, batch_weights, admission = self._located(batch)
-        keys, deletes, weights = self._entries(tails, heads, batch_deletes, batch_weights)
-        if admission is not None:
-            self._shards.grow(admission.num_vertices)
+        keys, deletes, weights = self._entries(*self._located(batch, admission))
         if not self._read_elsewhere:
             self._latest = None  # if nobody else holds it, its pages need no copies
-        return self._shards.apply(keys, deletes, weights, lambda change: self._happened(change, admission))
+        return self._shards.apply(keys, deletes, weights, partial(self._happened, admission=admission))
 
-    def _apply_pairs(self, batch: Batch) -> tuple[Change, Mapping[str, str]]:
-        """Checked where it is applied. Ids are positions, so there is nothing to locate."""
+    def _apply_pairs(self, batch: Batch, admission: Admission | None) -> tuple[Change, Mapping[str, str]]:
+        """Checked where it is applied. If ids are positions, there is nothing to locate."""
         shards, resident, stream = self._shards, batch.resident, batch.stream
         src, dst, weights, gone, size, *_ = batch.given
+        num_vertices, happened = self._moment.num_vertices, self._happened
+        if admission is not None:
+            src, dst, num_vertices = admission.src, admission.dst, admission.num_vertices
+            if admission.arrival is not None:
+                happened = partial(self._happened, admission=admission)
         if not self._read_elsewhere:
             self._latest = None  # as for keys
         begun: Any = None
         try:
             if resident and (quick := shards.quick) is not None:
-                begun = shards.attempt_quickly(src, dst, size, gone, stream, self._happened)
+                begun = shards.attempt_quickly(src, dst, size, gone, stream, happened)
                 if type(begun) is Change:
                     return begun, shards.paths_of_one(quick, begun)
             if not resident and src.dtype != dst.dtype:
                 src, dst = src.astype(np.int64), dst.astype(np.int64)
             weights = np.ones(size) if self._weighted and weights is None else weights
-            pairs = Pairs(src, dst, size, self._moment.num_vertices, not self._directed, resident, stream)
-            return shards.apply(pairs, gone, weights, self._happened, begun)
+            pairs = Pairs(src, dst, size, num_vertices, not self._directed, resident, stream)
+            return shards.apply(pairs, gone, weights, happened, begun)
         except InputError:
-            self._require(batch.on_host().given)  # to say which id it is
+            if self._fixed:
+                self._require(batch.on_host().given)  # to say which id it is
             raise
 
     def _located(
-        self, batch: Batch
-    ) -> tuple[AnyArray, AnyArray, BoolArray | None, FloatArray | None, Admission | None]:
-        """The batch by positions. Deletions of vertices that are not there are left out."""
-        if self._fixed:
+        self, batch: Batch, admission: Admission | None
+    ) -> tuple[AnyArray, AnyArray, BoolArray | None, FloatArray | None]:
+        """The batch by positions. Self-loops and deletions of vertices that are not there are left out."""
+        if admission is None:
             self._require(batch.given)
-            return batch.src, batch.dst, batch.delete, batch.weights, None
-        size = len(batch)
-        admission = self._ids.admit(*all_ids(batch.sifted))
-        tails, heads = admission.positions[:size], admission.positions[size : 2 * size]
-        deletes, weights = batch.delete, batch.weights
-        if deletes is not None:
-            known = (tails >= 0) & (heads >= 0)
-            if not known.all():
-                tails, heads, deletes = tails[known], heads[known], deletes[known]
-                weights = None if weights is None else weights[known]
-        return tails, heads, deletes, weights, admission
+            return batch.src, batch.dst, batch.delete, batch.weights
+        tails, heads = admission.src, admission.dst
+        _, _, weights, gone, size, *_ = batch.given
+        deletes = np.ones(size, bool) if gone is True else gone
+        kept = tails != heads
+        if not kept.all():
+            tails, heads = tails[kept], heads[kept]
+            deletes = None if deletes is None else deletes[kept]
+            weights = None if weights is None else weights[kept]
+        return tails, heads, deletes, weights
 
     def _require(self, given: Updates) -> None:
         for ids in (given.src, given.dst):
@@ -412,12 +421,13 @@ class DynamicGraph:
         self._moment = Moment(version + 1, num_vertices, num_entries + change.inserted - change.deleted)
         self._latest = None
 
-    def _result(self, applied: Updates, change: Change, paths: Mapping[str, str]) -> BatchResult:
-        """All but the seconds, which are not over."""
+    def _result(self, applied: Updates, change: Change, paths: Mapping[str, str], dropped: int = 0) -> BatchResult:
+        """All but the seconds, which are not over. The shards count edges that were dropped among self-loops."""
         inserted, deleted, changed, self_loops = change.inserted, change.deleted, change.changed, change.self_loops
         if not self._directed:
             inserted, deleted, changed, self_loops = inserted // 2, deleted // 2, changed // 2, self_loops // 2
         paths = paths if self_loops < applied.size else {}  # nothing was left for a shard
+        self_loops -= dropped
         unchanged = applied.size - self_loops - inserted - deleted - changed
         self_loops += applied.self_loops
         return BatchResult(self._moment.version, inserted, deleted, changed, unchanged, self_loops, paths)
