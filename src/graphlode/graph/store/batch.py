@@ -13,10 +13,7 @@ from graphlode.cuda.others import wait_until_written
 from graphlode.errors import InputError
 from graphlode.execute.resident import ids_on_device
 from graphlode.graph.arrays import as_ids, as_weights, columns_of_pairs
-from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
-
-_NO_IDS: Int64Array = np.empty(0, np.int64)
-_NO_IDS.flags.writeable = False
+from graphlode.types import AnyArray, BoolArray, FloatArray
 
 
 class Updates(NamedTuple):
@@ -28,7 +25,6 @@ class Updates(NamedTuple):
     gone: BoolArray | Literal[True] | None  # which are deleted; None: none
     size: int
     self_loops: int = 0  # that were taken out
-    loop_ids: AnyArray = _NO_IDS  # vertices that these bring
 
 
 class Batch:
@@ -218,12 +214,11 @@ def _without_loops(given: Updates) -> Updates:
     self_loops = int(np.count_nonzero(loops))
     if not self_loops:
         return given
-    brought = _NO_IDS if gone is True else src[loops if gone is None else loops & ~gone]
     kept = ~loops
     src, dst = src[kept], dst[kept]
     weights = None if weights is None else weights[kept]
     gone = gone if gone is None or gone is True else gone[kept]
-    return _read_only_updates(src, dst, weights, gone, src.size, self_loops, _read_only(brought))
+    return _read_only_updates(src, dst, weights, gone, src.size, self_loops)
 
 
 def _read_only_updates(src: AnyArray, dst: AnyArray, weights: Any, gone: Any, *rest: Any) -> Updates:
@@ -236,13 +231,3 @@ def _read_only(array: AnyArray) -> AnyArray:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def all_ids(batch: Updates) -> tuple[Int64Array, BoolArray | None]:
-    """Every id that updates name, tails, heads, then self-loops, and whether an insertion names it (None: all)."""
-    ids = np.concatenate([batch.src, batch.dst, batch.loop_ids], dtype=np.int64)
-    gone, loops = batch.gone, np.ones(batch.loop_ids.size, bool)
-    if gone is None:
-        return ids, None
-    inserts = np.zeros(batch.size, bool) if gone is True else ~gone
-    return ids, np.concatenate([inserts, inserts, loops])
