@@ -9,7 +9,7 @@
 #include "graphlode/errors.hpp"
 #include "graphlode/store/packed_rows.hpp"
 #include "graphlode/store/pair_keys.hpp"
-#include "graphlode/store/slots.hpp"
+#include "graphlode/store/buckets.hpp"
 #include "graphlode/store/update_plan.hpp"
 
 namespace graphlode::bind {
@@ -36,15 +36,15 @@ packed::path path_of(const std::string& name) {
 
 nb::tuple split(const in<std::uint64_t>& keys, const in<std::int64_t>& owners, std::int64_t num_owners, int threads,
                 const control_words& words) {
-  if (owners.size() != packed::num_slots) throw nb::value_error("owners must have one entry per slot");
-  const std::span<const std::int64_t> by_slot{owners.data(), owners.size()};
-  for (const auto owner : by_slot)
+  if (owners.size() != packed::num_buckets) throw nb::value_error("owners must have one entry per bucket");
+  const std::span<const std::int64_t> by_bucket{owners.data(), owners.size()};
+  for (const auto owner : by_bucket)
     if (owner < 0 || owner >= num_owners) throw nb::value_error("an owner is out of range");
   const auto ctl = as_control(words);
   packed::owned_places found;
   {
     nb::gil_scoped_release nogil;
-    found = packed::split_by_owner({keys.data(), keys.size()}, by_slot, num_owners, threads, ctl);
+    found = packed::split_by_owner({keys.data(), keys.size()}, by_bucket, num_owners, threads, ctl);
   }
   return nb::make_tuple(to_numpy(std::move(found.places)), to_numpy(std::move(found.begins)));
 }
@@ -110,13 +110,13 @@ nb::tuple as_tuple(packed_rows::entries&& found, bool weighted) {
   return nb::make_tuple(to_numpy(std::move(found.keys)), or_none(std::move(found.weights), weighted));
 }
 
-nb::tuple rows_in(const packed_rows& rows, const in<bool>& slots, int threads, const control_words& words) {
-  if (slots.size() != packed::num_slots) throw nb::value_error("slots must be 1,024 booleans");
+nb::tuple rows_in(const packed_rows& rows, const in<bool>& buckets, int threads, const control_words& words) {
+  if (buckets.size() != packed::num_buckets) throw nb::value_error("buckets must be 1,024 booleans");
   const auto ctl = as_control(words);
   packed_rows::entries found;
   {
     nb::gil_scoped_release nogil;
-    found = rows.rows_in({slots.data(), slots.size()}, threads, ctl);
+    found = rows.rows_in({buckets.data(), buckets.size()}, threads, ctl);
   }
   return as_tuple(std::move(found), rows.weighted());
 }
@@ -179,7 +179,7 @@ void bind_packed(nb::module_& m) {
       .def("degrees", &degrees, "threads"_a, nb::arg("control").noconvert())
       .def("contains", &contains, nb::arg("keys").noconvert(), nb::arg("found").noconvert())
       .def("row", &row, "row"_a)
-      .def("rows_in", &rows_in, nb::arg("slots").noconvert(), "threads"_a, nb::arg("control").noconvert())
+      .def("rows_in", &rows_in, nb::arg("buckets").noconvert(), "threads"_a, nb::arg("control").noconvert())
       .def("statistics", &statistics)
       .def("check", &packed_rows::check, nb::call_guard<nb::gil_scoped_release>());
   nb::class_<update_plan>(m, "UpdatePlan").def("commit", &commit);

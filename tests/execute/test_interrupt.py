@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from graphlode.execute.wait import uninterrupted
+from graphlode.common.wait import uninterrupted
 
 SCRIPT = """
 import sys, time

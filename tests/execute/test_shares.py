@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphlode.errors import InputError
-from graphlode.execute.shares import HYSTERESIS, NUM_SLOTS, ShareTable, apportion, slot_of, weights_from
+from graphlode.execute.shares import HYSTERESIS, NUM_BUCKETS, ShareTable, apportion, bucket_of, weights_from
 
 WEIGHTS = st.lists(
     st.one_of(st.just(0.0), st.floats(1e-3, 1e3), st.floats(1e-300, 1e308)), min_size=1, max_size=9
@@ -20,7 +20,7 @@ WEIGHTS = st.lists(
 @given(WEIGHTS)
 def test_all_slots_are_given_and_every_positive_weight_gets_one(weights: list[float]) -> None:
     counts = apportion(weights)
-    assert sum(counts) == NUM_SLOTS
+    assert sum(counts) == NUM_BUCKETS
     for weight, count in zip(weights, counts, strict=True):
         assert (count >= 1) if weight > 0 else (count == 0)
 
@@ -28,7 +28,7 @@ def test_all_slots_are_given_and_every_positive_weight_gets_one(weights: list[fl
 @given(st.lists(st.floats(1, 100), min_size=1, max_size=8))
 def test_slots_are_proportional_within_one(weights: list[float]) -> None:
     for weight, count in zip(weights, apportion(weights), strict=True):
-        assert abs(count - NUM_SLOTS * weight / sum(weights)) < 1
+        assert abs(count - NUM_BUCKETS * weight / sum(weights)) < 1
 
 
 def test_seven_to_one_is_896_of_1024() -> None:
@@ -55,7 +55,7 @@ def test_a_change_moves_the_fewest_slots(before: list[float], data: st.DataObjec
     assert len({slot for slot, _, _ in moves}) == len(moves)
     for slot, giver, receiver in moves:
         assert owners[slot] == giver != receiver == table.owners[slot]
-    untouched = np.setdiff1d(np.arange(NUM_SLOTS), [slot for slot, _, _ in moves])
+    untouched = np.setdiff1d(np.arange(NUM_BUCKETS), [slot for slot, _, _ in moves])
     np.testing.assert_array_equal(owners[untouched], table.owners[untouched])
 
 
@@ -63,7 +63,7 @@ def test_a_small_change_moves_nothing() -> None:
     table = ShareTable([1, 1])
     assert table.change([1.02, 1]) == [] and table.weights == (1, 1)
     moved = table.change([1.2, 1])
-    assert len(moved) >= HYSTERESIS * NUM_SLOTS and table.weights == (1.2, 1)
+    assert len(moved) >= HYSTERESIS * NUM_BUCKETS and table.weights == (1.2, 1)
 
 
 def test_a_device_that_leaves_keeps_no_slot_however_few_it_had() -> None:
@@ -82,19 +82,19 @@ def test_a_change_is_for_the_same_devices() -> None:
 def test_keys_spread_evenly_over_the_slots(stride: int) -> None:
     """Chi-square over 1,024 slots: its mean is 1,023, its deviation 45; six deviations are allowed."""
     keys = np.arange(200_000, dtype=np.int64) * stride - 77
-    slots = slot_of(keys)
-    assert slots.min() >= 0 and slots.max() < NUM_SLOTS
-    counts = np.bincount(slots, minlength=NUM_SLOTS)
-    expected = keys.size / NUM_SLOTS
+    slots = bucket_of(keys)
+    assert slots.min() >= 0 and slots.max() < NUM_BUCKETS
+    counts = np.bincount(slots, minlength=NUM_BUCKETS)
+    expected = keys.size / NUM_BUCKETS
     assert ((counts - expected) ** 2 / expected).sum() < 1023 + 6 * 45
 
 
 def test_a_key_has_the_owner_of_its_slot() -> None:
     table = ShareTable([3, 1])
     keys = np.arange(-5000, 5000)
-    np.testing.assert_array_equal(table.owner(keys), table.owners[slot_of(keys)])
+    np.testing.assert_array_equal(table.owner(keys), table.owners[bucket_of(keys)])
     assert abs((table.owner(keys) == 0).mean() - 0.75) < 0.05
-    assert sorted([*table.slots(0), *table.slots(1)]) == list(range(NUM_SLOTS))
+    assert sorted([*table.buckets(0), *table.buckets(1)]) == list(range(NUM_BUCKETS))
 
 
 def test_fixed_shares_follow_names() -> None:

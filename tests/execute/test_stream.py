@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from graphlode.common.control import Control
+from graphlode.common.wait import Progress
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.stream import Sink, Stream
-from graphlode.execute.wait import Progress
 
 PROVENANCE = Provenance("made", 0, ("nowhere",), "by hand", 0.0)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphlode.common.control import Control
-from graphlode.execute.shares import NUM_SLOTS, ShareTable
+from graphlode.execute.shares import NUM_BUCKETS, ShareTable
 from graphlode.execute.tasks import TaskQueue, cut_by_work, cut_evenly, whole
 from graphlode.types import Task
 
@@ -45,13 +45,13 @@ def test_every_unit_is_handed_out_once(num_units: int, weights: list[float], ste
     seen = drain(queue, len(weights), num_units)
     np.testing.assert_array_equal(sum(seen), np.ones(num_units))
     assert queue.units_done == [int(units.sum()) for units in seen]
-    assert sum(queue.slots_done) == NUM_SLOTS
+    assert sum(queue.buckets_done) == NUM_BUCKETS
 
 
 def test_fixed_shares_are_kept_and_never_stolen() -> None:
     queue = TaskQueue(cut_evenly(4096), ShareTable([7, 1]), Control(), steal=False)
     drain(queue, 2, 4096, pause=[0.005, 0.0])
-    assert queue.units_done == [3584, 512] and queue.slots_done == [896, 128]
+    assert queue.units_done == [3584, 512] and queue.buckets_done == [896, 128]
 
 
 def test_an_idle_device_takes_from_the_slow_one() -> None:
@@ -127,10 +127,10 @@ def test_a_stop_ends_the_stream() -> None:
 def test_pieces_hold_even_work(work: list[int]) -> None:
     cumulative = np.concatenate([[0], np.cumsum(work, dtype=np.int64)]).astype(np.int64)
     cuts = cut_by_work(cumulative)
-    assert cuts.size == NUM_SLOTS + 1 and cuts[0] == 0 and cuts[-1] == len(work)
+    assert cuts.size == NUM_BUCKETS + 1 and cuts[0] == 0 and cuts[-1] == len(work)
     assert (np.diff(cuts) >= 0).all()
     pieces = np.diff(cumulative[cuts])
-    assert pieces.max(initial=0) <= cumulative[-1] / NUM_SLOTS + max(work, default=0) + 1
+    assert pieces.max(initial=0) <= cumulative[-1] / NUM_BUCKETS + max(work, default=0) + 1
 
 
 def test_one_device_gets_everything_as_one_task() -> None:

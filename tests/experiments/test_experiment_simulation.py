@@ -5,31 +5,31 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphlode.execute.shares import NUM_SLOTS
+from graphlode.execute.shares import NUM_BUCKETS
 from graphlode.experiments.simulation import POLICIES, finish_seconds, parallelism_of, without_launch
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("devices", [1, 2, 4, 8])
 def test_even_pieces_scale_as_the_devices_do(policy: str, devices: int) -> None:
-    seconds = finish_seconds(np.ones(NUM_SLOTS), devices, policy, 1.0, 0.0)
-    assert seconds == pytest.approx(NUM_SLOTS / devices, rel=0.02)
+    seconds = finish_seconds(np.ones(NUM_BUCKETS), devices, policy, 1.0, 0.0)
+    assert seconds == pytest.approx(NUM_BUCKETS / devices, rel=0.02)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_nobody_finishes_before_the_longest_piece_or_the_even_share(policy: str) -> None:
-    times = np.random.default_rng(1).pareto(1.1, NUM_SLOTS)
+    times = np.random.default_rng(1).pareto(1.1, NUM_BUCKETS)
     for devices in range(1, 9):
         seconds = finish_seconds(times, devices, policy, 3.0, 1e-6)
         assert seconds >= max(times.max(), times.sum() / 3 / devices)
 
 
 def test_a_queue_evens_out_what_dealing_does_not() -> None:
-    times = np.ones(NUM_SLOTS)
+    times = np.ones(NUM_BUCKETS)
     times[::8] = 50  # all heavy pieces fall to one of eight devices
     dealt = finish_seconds(times, 8, "round-robin", 1.0, 0.0)
     queued = finish_seconds(times, 8, "queue", 1.0, 0.0)
-    assert dealt == 50 * NUM_SLOTS / 8
+    assert dealt == 50 * NUM_BUCKETS / 8
     assert queued < dealt / 4
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import graphlode as gl
-from graphlode.common.buckets import NUM_SLOTS, slot_of
+from graphlode.common.buckets import NUM_BUCKETS, bucket_of
 from graphlode.common.store import MAX_ROWS, keys_of, neighbors_of, rows_of
 from graphlode.cpu.store.split import by_owner
 from graphlode.errors import InputError
@@ -106,7 +106,7 @@ def test_the_highest_rows_have_owners_and_move(store_of_all_positions: gl.Dynami
     for shares in ([1, 1], [0, 1], [7, 1], [1, 0]):
         store._shards.move([float(share) for share in shares], hysteresis=0.0)
         store.check()
-        table, everything = store._shards.table, np.ones(NUM_SLOTS, bool)
+        table, everything = store._shards.table, np.ones(NUM_BUCKETS, bool)
         for number, shard in enumerate(store._shards):
             keys, _ = shard.kernels.rows_in(shard.device, shard.state, everything)
             own = {u for u in ENDS if table.owner(np.array([u]))[0] == number}
@@ -126,9 +126,9 @@ def test_the_highest_keys_go_to_the_owners_of_their_rows() -> None:
     rows, neighbors = np.array(list(product(ENDS, ENDS))).T
     keys = keys_of(rows, neighbors)
     assert np.array_equal(rows_of(keys), rows) and np.array_equal(neighbors_of(keys), neighbors)
-    for number in (1, 2, 5, NUM_SLOTS):
+    for number in (1, 2, 5, NUM_BUCKETS):
         table = ShareTable([1.0] * number)
-        assert np.array_equal(table.owner(rows), table.owners[slot_of(rows)])
+        assert np.array_equal(table.owner(rows), table.owners[bucket_of(rows)])
         for threads in (1, 3):
             for owner, places in enumerate(by_owner(keys, table.owners, number, threads=threads)):
                 assert np.array_equal(places, np.flatnonzero(table.owner(rows) == owner))

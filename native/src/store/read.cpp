@@ -7,7 +7,7 @@
 
 #include "graphlode/parallel.hpp"
 #include "graphlode/store/packed_rows.hpp"
-#include "graphlode/store/slots.hpp"
+#include "graphlode/store/buckets.hpp"
 
 namespace graphlode::packed {
 namespace {
@@ -77,10 +77,10 @@ packed_rows::arrays packed_rows::compressed(int threads, const control& ctl) con
   return result;
 }
 
-packed_rows::entries packed_rows::rows_in(std::span<const bool> slots, int threads, const control& ctl) const {
+packed_rows::entries packed_rows::rows_in(std::span<const bool> buckets, int threads, const control& ctl) const {
   const auto each_chosen = [&](std::int64_t first, std::int64_t last, auto&& visit) {
     sweep_rows(first, last, [&](std::int64_t row, std::span<const key_type> keys, const double* weights) {
-      if (slots[share_slot(row)]) visit(keys, weights);
+      if (buckets[bucket_of(row)]) visit(keys, weights);
     });
   };
   const auto tasks = (num_pages() + pages_per_task - 1) / pages_per_task;

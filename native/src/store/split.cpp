@@ -1,7 +1,7 @@
 // store/split.cpp - which keys of a batch go to which shard of a store.
 #include "graph/stable_partition.hpp"
 #include "graphlode/store/layout.hpp"
-#include "graphlode/store/slots.hpp"
+#include "graphlode/store/buckets.hpp"
 
 namespace graphlode::packed {
 namespace {
@@ -17,7 +17,7 @@ owned_places split_by_owner(std::span<const std::uint64_t> keys, std::span<const
   graph::cut_pieces(0, static_cast<std::int64_t>(keys.size()), keys_per_piece, 0, pieces);
   const auto visit = [&](const graph::input_piece& piece, auto&& sink) {
     for (auto i = piece.begin; i < piece.end; ++i)
-      sink(owners[share_slot(row_of(keys[static_cast<std::size_t>(i)]))], i);
+      sink(owners[bucket_of(row_of(keys[static_cast<std::size_t>(i)]))], i);
   };
   found.begins = graph::stable_partition<std::int64_t>(pieces, 1, num_owners, graph::bucket_order::by_group,
                                                        found.places.data(), threads, ctl, visit);

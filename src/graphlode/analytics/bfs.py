@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphlode.analytics.sharded_bfs import search_shards
+from graphlode.common.wait import Progress
 from graphlode.execute.devices import Devices
-from graphlode.execute.operation import Operation
+from graphlode.execute.operation import COMPILED, Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import run
-from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_graph
 from graphlode.graph.store.pages import on_pages, shards_of
 from graphlode.graph.store.snapshot import Snapshot
@@ -27,7 +27,7 @@ def _only(partials: Sequence[Any]) -> Any:
     return partials[0]
 
 
-BFS = Operation(name="analytics.bfs", view=Csr(), unit="vertex", combine=_only, splits=False)
+BFS = Operation(name="analytics.bfs", view=Csr(), unit="vertex", combine=_only, splits=False, on_pages=COMPILED)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphlode.analytics.triangles import count_triangles
+from graphlode.common.wait import Progress
 from graphlode.execute.devices import Devices
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import Shares
-from graphlode.execute.wait import Progress
 from graphlode.graph.tables import table
 from graphlode.types import FloatArray, Int64Array
 

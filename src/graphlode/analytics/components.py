@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphlode.analytics.sharded_components import label_shards
+from graphlode.common.wait import Progress
 from graphlode.execute.devices import Devices
-from graphlode.execute.operation import Operation
+from graphlode.execute.operation import COMPILED, Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import run
-from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_graph
 from graphlode.graph.store.pages import on_pages, shards_of
 from graphlode.graph.store.snapshot import Snapshot
@@ -29,7 +29,9 @@ def _only(partials: Sequence[Any]) -> Any:
     return partials[0]
 
 
-COMPONENTS = Operation(name="analytics.components", view=Csr(), unit="vertex", combine=_only, splits=False)
+COMPONENTS = Operation(
+    name="analytics.components", view=Csr(), unit="vertex", combine=_only, splits=False, on_pages=COMPILED
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphlode.common.wait import Progress
 from graphlode.cpu.graph.order import ids_by_round
 from graphlode.execute.devices import Devices
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import run
-from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.graph import Graph
 from graphlode.graph.tables import table

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from graphlode.analytics.sharded_pagerank import iterations_on_pages, rank_shards
+from graphlode.common.wait import Progress
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.execute.device import Device, kernel_module
 from graphlode.execute.devices import Devices, resolve
-from graphlode.execute.operation import Operation
+from graphlode.execute.operation import COMPILED, Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import run
-from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_graph
 from graphlode.graph.graph import Graph
 from graphlode.graph.store.pages import on_pages, shards_of
@@ -38,7 +38,9 @@ def _only(partials: Sequence[Any]) -> Any:
 
 
 # Values are pulled along the edges that lead to a vertex: those of an undirected graph are its own rows.
-PAGERANK = Operation(name="analytics.pagerank", view=Csr(), unit="vertex", combine=_only, splits=False)
+PAGERANK = Operation(
+    name="analytics.pagerank", view=Csr(), unit="vertex", combine=_only, splits=False, on_pages=COMPILED
+)
 _OF_DIRECTED = replace(PAGERANK, view=Transposed())
 
 

@@ -8,10 +8,10 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from graphlode.common.control import Control
+from graphlode.common.wait import Progress, wait_all
 from graphlode.config import settings
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import Outcome
-from graphlode.execute.wait import Progress, wait_all
 from graphlode.graph.store.shard import HeldShard
 from graphlode.graph.store.snapshot import Snapshot
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from graphlode.analytics.sharded import ShardedRun
 from graphlode.common.control import Control
+from graphlode.common.wait import Progress
 from graphlode.execute.device import kernel_module
 from graphlode.execute.run import Outcome
-from graphlode.execute.shares import slot_of
-from graphlode.execute.wait import Progress
+from graphlode.execute.shares import bucket_of
 from graphlode.graph.store.shard import HeldShard
 from graphlode.graph.store.snapshot import Snapshot
 from graphlode.types import AnyArray, BoolArray
@@ -73,7 +73,7 @@ class _Tree:
 def search_shards(snapshot: Snapshot, source: int, *, progress: Progress | None) -> Outcome:
     """Levels and parents of all vertices, as the operation on one device has them."""
     n, run = snapshot.num_vertices, ShardedRun(snapshot)
-    owner = snapshot.owners[slot_of(np.arange(n))]
+    owner = snapshot.owners[bucket_of(np.arange(n))]
     parts = run.on_all(lambda number, shard: _Part(shard, owner == number))
     run.viewed()
     tree = _Tree(np.full(n, -1, np.int32), np.full(n, -1, np.int32))

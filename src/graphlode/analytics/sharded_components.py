@@ -9,11 +9,11 @@ other labels until nothing changes would move as much in every round.
 from __future__ import annotations
 
 from graphlode.analytics.sharded import ShardedRun
+from graphlode.common.wait import Progress, wait_all
 from graphlode.execute.device import kernel_module
 from graphlode.execute.devices import cpu
 from graphlode.execute.run import Outcome
 from graphlode.execute.tasks import whole
-from graphlode.execute.wait import Progress, wait_all
 from graphlode.graph.store.pages import part_view
 from graphlode.graph.store.shard import HeldShard
 from graphlode.graph.store.snapshot import Snapshot

@@ -19,9 +19,9 @@ import numpy as np
 
 from graphlode.analytics.sharded import ShardedRun
 from graphlode.common.control import Control
+from graphlode.common.wait import Progress
 from graphlode.execute.device import kernel_module
 from graphlode.execute.run import Outcome
-from graphlode.execute.wait import Progress
 from graphlode.graph.store.pages import part_rows, part_view
 from graphlode.graph.store.shard import HeldShard
 from graphlode.graph.store.snapshot import Snapshot

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphlode.analytics.bfs import bfs
+from graphlode.common.wait import Progress
 from graphlode.errors import InputError
 from graphlode.execute.devices import Devices
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import run
-from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_graph
 from graphlode.graph.arrays import as_values
 from graphlode.graph.graph import Graph

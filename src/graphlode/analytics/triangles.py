@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from graphlode.common.wait import Progress
 from graphlode.errors import InputError
 from graphlode.execute.devices import Devices
 from graphlode.execute.operation import Operation
 from graphlode.execute.run import Shares, run
-from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.local_counts import LocalCount, in_graph_order
 from graphlode.graph.views import Oriented

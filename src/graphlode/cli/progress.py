@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from graphlode.execute.wait import Progress
+from graphlode.common.wait import Progress
 
 
 def _watched(quiet: bool) -> bool:

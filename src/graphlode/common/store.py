@@ -1,8 +1,7 @@
-"""What shards of a store have in common, whatever their device: entries as keys, pages, densities, changes.
+"""What the shards of a store have in common on every device: keys, pages, densities, batches and changes.
 
 A shard keeps its entries sorted in pages of leaves with gaps between them: a packed memory array per page, and a
-directory of pages in key order. How it is kept is told in docs/decisions/packed-pages.md; each backend has it as the
-kernel module `store/shard`.
+directory of pages in key order. docs/decisions/packed-pages.md describes the structure.
 """
 
 from __future__ import annotations
@@ -13,7 +12,9 @@ import numpy as np
 
 from graphlode.types import AnyArray
 
-Path = Literal["in place", "merge", "rebuild", "climb"]
+Path = Literal["in place", "merge", "climb"]
+"""How a batch is written: into the leaves that it meets; with all entries into fresh pages; or as "in place", but with
+windows found level by level, as published."""
 PATHS: tuple[Path, ...] = get_args(Path)
 
 LEAF_SLOTS = 32
@@ -22,11 +23,9 @@ PAGE_SLOTS = LEAF_SLOTS * PAGE_LEAVES
 LEVELS = 8  # windows of 1, 2, 4 .. 128 leaves
 
 FILL = 0.80
-"""Density of pages that are written anew, all at once."""
+"""Density of pages after a merge."""
 
 MAX_ROWS = 2**31 - 1
-
-_SMALL_PART = 100  # with fewer than one update for so many entries, in place is certainly the path to take
 
 _UPPER = (0.92, 0.84)  # leaf, page
 _LOWER = (0.08, 0.42)
@@ -46,6 +45,16 @@ def _between(ends: tuple[float, float], level: int) -> float:
     return ends[0] + (ends[1] - ends[0]) * level / (LEVELS - 1)
 
 
+class Fullness(NamedTuple):
+    """How full a shard is: what the choice of a path depends on."""
+
+    entries: int
+    most_in_place: int = 2**63
+    """With more entries than this, nearly all pages would overflow."""
+    sparse_below: int = 0
+    """With fewer entries than this, the pages have so many gaps that memory should be given back."""
+
+
 class Change(NamedTuple):
     """What a batch did to a shard, or to all of them."""
 
@@ -60,14 +69,14 @@ class Change(NamedTuple):
 
 
 class Pairs:
-    """Entries that nobody has checked yet, as pairs of a row and a neighbor; both below `num_rows`, if they are right.
+    """Unchecked entries as pairs of a row and a neighbor. The shard that gets them checks that both are below `num_rows`.
 
-    Arrays are int32 or int64, both the same. Those of the host are numpy's; those that are `resident` lie on the device
-    of the shard that gets them, and may still be written in `stream`, as the CUDA array interface names it. A pair of
-    equals is no entry. With `both`, each pair is two entries, there and back.
+    The two arrays are both int32 or both int64. NumPy arrays lie on the host. `resident` arrays lie on the device of the
+    shard and may still be being written in `stream`, as the CUDA array interface names it. A pair of equals is a
+    self-loop and no entry. With `both`, each pair is two entries: there and back.
     """
 
-    __slots__ = ("bits", "both", "neighbors", "resident", "rows", "size", "stream")
+    __slots__ = ("bits", "both", "neighbors", "num_rows", "resident", "rows", "size", "stream")
 
     def __init__(
         self,
@@ -84,13 +93,9 @@ class Pairs:
         self.both = both
         self.resident = resident
         self.stream = stream
+        self.num_rows = num_rows
         self.size = num_pairs << both  # entries
         self.bits = (num_rows - 1).bit_length() or 1  # of the highest position
-
-
-def certainly_in_place(updates: int, entries: int) -> bool:
-    """Whether a batch is so small beside the store that no other path can be faster."""
-    return 0 < updates * _SMALL_PART <= entries
 
 
 def keys_of(rows: AnyArray, neighbors: AnyArray) -> AnyArray:

@@ -1,7 +1,7 @@
-"""One thread per device that runs its kernels in order.
+"""Threads that run a device's work: in order on a thread of its own, or at once on the caller's if the work is brief.
 
-Kernels run off the calling thread so that Ctrl-C reaches Python at once; the thread is kept because OpenMP keeps its
-team of threads per calling thread. A forked child starts a new one: threads do not survive a fork.
+Kernels run off the calling thread so that Ctrl-C reaches Python at once. The thread is kept between calls, because
+starting one takes longer than a small operation. A forked child starts a new one: threads do not survive a fork.
 """
 
 from __future__ import annotations
@@ -10,41 +10,42 @@ import os
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from copy import copy
+from functools import partial
 from threading import Lock, Thread
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-D = TypeVar("D")
+from graphlode.common.control import Control
+from graphlode.common.wait import uninterrupted, wait_all
+
+T = TypeVar("T")
 
 _workers: weakref.WeakSet[Worker] = weakref.WeakSet()
 
 
 class Worker:
+    """One thread that runs pieces of work in order; it starts with the first one."""
+
     def __init__(self, name: str) -> None:
         self._name = name
         self._pool: ThreadPoolExecutor | None = None
         self._starting = Lock()
-        self.turn = Lock()  # held while something runs; whoever gets hold of it otherwise has the worker wait
         _workers.add(self)
 
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
         with self._starting:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"graphlode-{self._name}")
-            return self._pool.submit(self._in_turn, work)
-
-    def _in_turn(self, work: Callable[[], Any]) -> Any:
-        with self.turn:
-            return work()
+            return self._pool.submit(work)
 
     def forget_thread(self) -> None:
         self._pool = None
         self._starting = Lock()  # the parent may have held the old one
-        self.turn = Lock()
 
 
 class _NewThreads:
-    """A worker that gives every piece of work a new thread, which ends with it."""
+    """Gives every piece of work a new thread, which ends with it."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -60,19 +61,77 @@ class _NewThreads:
             except BaseException as error:
                 place.set_exception(error)
 
-        Thread(target=run, name=f"graphlode-{self._name}-aside").start()
+        Thread(target=run, name=f"graphlode-{self._name}", daemon=False).start()
         return place
 
 
-def with_own_threads(device: D) -> D:
-    """The same device, with its memory and all it has loaded, for work that must not keep the device's worker busy.
+class Queued:
+    """The part of a device that decides on which thread its work runs.
 
-    Its threads are waited for when the program ends, but not before the main thread has ended: work that waits for the
-    main thread can see that.
+    A device is one queue, and so is each of its lanes. A lane is the same device, with the same memory and loaded
+    kernels, but with a queue of its own: its work waits for nobody else's.
     """
-    other = copy(device)
-    other._worker = _NewThreads(device.name)  # type: ignore[attr-defined]
-    return other
+
+    name: str
+    _worker: Worker | _NewThreads
+
+    def submit(self, work: Callable[[], Any]) -> Future[Any]:
+        """Run the work on the worker thread, after all that was submitted before."""
+        return self._worker.submit(partial(self._inside, work))
+
+    def run(self, work: Callable[[Self], T], *, brief: bool, control: Control | None = None) -> T:
+        """The result of the work, which gets the device that it may use.
+
+        Brief work runs on the calling thread: the hand-over to a worker would take longer. Ctrl-C waits for its end.
+        All other work runs on the worker thread, and Ctrl-C asks the control to stop it.
+        """
+        if brief:
+            with uninterrupted():
+                device = self.for_brief_work()
+                with device.current():
+                    return work(device)
+        result: T = wait_all([self.submit(partial(work, self))], control or Control())[0]
+        return result
+
+    def lane(self, purpose: str) -> Self:
+        """The same device with a queue of its own."""
+        other = copy(self)
+        other._worker = Worker(f"{self.name}-{purpose}")
+        other._open_queue()
+        return other
+
+    def aside(self) -> Self:
+        """The same device for work that must not keep its worker busy: every piece of work gets a new thread.
+
+        The program waits for these threads when it ends, but only after its main thread has ended. Work that waits for
+        the main thread can see that.
+        """
+        other = copy(self)
+        other._worker = _NewThreads(self.name)
+        return other
+
+    def current(self) -> AbstractContextManager[None]:
+        """What must be entered before the device is used on another thread than its worker."""
+        return _nothing_to_enter
+
+    def for_brief_work(self) -> Self:
+        """The device as brief work on the calling thread may use it."""
+        return self
+
+    def _inside(self, work: Callable[[], T]) -> T:
+        with self.current():
+            return work()
+
+    def _open_queue(self) -> None:
+        """Give a copy of a device what it must not share with the original."""
+
+
+class _Nothing(AbstractContextManager[None]):
+    def __exit__(self, *error: object) -> None:
+        return None
+
+
+_nothing_to_enter = _Nothing()
 
 
 def _after_fork() -> None:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from collections.abc import Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from graphlode.common.worker import Worker
+from graphlode.common.worker import Queued, Worker
 from graphlode.config import MOST_THREADS, settings
 from graphlode.types import AnyArray, Memory
 
 
-class CpuDevice:
+class CpuDevice(Queued):
     """One CPU instance. Several of them split the threads of the process evenly."""
 
     backend = "cpu"
@@ -50,15 +49,12 @@ class CpuDevice:
     def get(self, array: AnyArray) -> AnyArray:
         return array
 
-    def submit(self, work: Callable[[], Any]) -> Future[Any]:
-        return self._worker.submit(work)
-
-    def nearby(self) -> CpuDevice:
-        """With one thread: OpenMP must not start a team on a thread that may be forked."""
-        return self._nearby
+    def for_brief_work(self) -> CpuDevice:
+        """The same with one thread: waking others takes longer than brief work does."""
+        return self._with_one_thread
 
     @cached_property
-    def _nearby(self) -> CpuDevice:
+    def _with_one_thread(self) -> CpuDevice:
         return CpuDevice(self.name, instances=MOST_THREADS)
 
     def synchronize(self) -> None:

@@ -92,7 +92,7 @@ class Specialisation:
 def flatten(name: str, root: Path = ROOT, include: Path = INCLUDE) -> str:
     """The text of `root / name` with each `#include "header"` replaced by that header, the first time it is named.
 
-    Headers that several parts share are in `include`; `"part/header.cuh"` is one of a part's own, below `root`.
+    Headers that several parts share are in `include`; `"part/header.cuh"` is one of a part of this package.
     """
     seen: set[str] = set()
 
@@ -107,11 +107,13 @@ def flatten(name: str, root: Path = ROOT, include: Path = INCLUDE) -> str:
                 yield ""
             else:
                 seen.add(found[1])
-                header = (root if "/" in found[1] else include) / found[1]
+                header, named = include / found[1], f"{include.name}/{found[1]}"
+                if "/" in found[1]:
+                    header, named = ROOT / found[1], found[1]
                 if not header.is_file():
-                    folder = header.parent.relative_to(root) if header.is_relative_to(root) else header.parent.name
+                    folder = named.rpartition("/")[0]
                     raise KernelBuildError(f"{shown}:{number}: there is no header {header.name!r} in {folder}/")
-                yield from expand(header, found[1] if "/" in found[1] else f"include/{found[1]}")
+                yield from expand(header, named)
                 yield f'#line {number + 1} "{shown}"'
 
     path = root / name

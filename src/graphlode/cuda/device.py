@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Hashable, Mapping
-from concurrent.futures import Future
 from importlib.util import find_spec
-from threading import Lock, RLock, get_ident
+from threading import RLock, get_ident
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphlode.common.worker import Worker
+from graphlode.common.worker import Queued, Worker
 from graphlode.config import settings
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import Constants, raise_fault
@@ -69,24 +68,29 @@ def _import_cupy(ordinal: int) -> Any:
     return cupy
 
 
-class CudaDevice:
-    """One GPU, one stream."""
+class CudaDevice(Queued):
+    """One GPU, one stream. A lane is another stream of the same GPU."""
 
     backend = "cuda"
 
     def __init__(self, ordinal: int = 0) -> None:
         self.xp = _import_cupy(ordinal)
-        from graphlode.cuda import _driver
-
         self.name = self.space = f"cuda:{ordinal}"
         self._device = self.xp.cuda.Device(ordinal)
         with self._device:
-            self.stream = self.xp.cuda.Stream(non_blocking=True)
-            self.queue = _driver.Queue(self.name, self.stream)
             attributes = self._device.attributes
         self.num_multiprocessors = int(attributes["MultiProcessorCount"])
         self.max_shared_bytes = int(attributes.get("MaxSharedMemoryPerBlockOptin", 48 * 1024))
         self._worker = Worker(self.name)
+        self._open_queue()
+
+    def _open_queue(self) -> None:
+        """A stream, and all that is bound to it: kernels are started in the stream of the device that loaded them."""
+        from graphlode.cuda import _driver
+
+        with self._device:
+            self.stream = self.xp.cuda.Stream(non_blocking=True)
+            self.queue = _driver.Queue(self.name, self.stream)
         self._current = _Current(self)
         self._modules: dict[Hashable, CudaModule] = {}
         self._constants = Constants(self.asarray)
@@ -143,28 +147,13 @@ class CudaDevice:
             self.stream.synchronize()
             return found
 
-    def submit(self, work: Callable[[], Any]) -> Future[Any]:
-        def on_device() -> Any:
-            with self._current:
-                return work()
-
-        return self._worker.submit(on_device)
-
-    def nearby(self) -> CudaDevice:
-        """The device itself: its stream puts the work of all threads in order. Drivers run inside of `current()`."""
-        return self
-
-    def worker_turn(self) -> Lock:
-        """Who gets hold of it may do, on any thread, what only the worker does otherwise, which then waits."""
-        return self._worker.turn
-
     def synchronize(self) -> None:
         self.queue.synchronize()
 
     def wait_for_word(self, words: AnyArray, place: int, value: int) -> None:
         self.queue.wait_for_word(words, place, value)
 
-    def hear(self, words: AnyArray, value: int) -> list[int]:
+    def read_report(self, words: AnyArray, value: int) -> list[int]:
         return self.queue.hear(words, value)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:

@@ -122,7 +122,7 @@ class KernelDevice(Protocol):
     def wait_for_word(self, words: AnyArray, place: int, value: int) -> None:
         """Until a kernel has written the value there, in memory of the host that the device sees."""
 
-    def hear(self, words: AnyArray, value: int) -> list[int]:
+    def read_report(self, words: AnyArray, value: int) -> list[int]:
         """The lower halves of words of 64 bits in such memory, when kernels have written the value into all upper ones."""
 
     def memory(self) -> Memory: ...

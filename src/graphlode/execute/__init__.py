@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from graphlode.common.control import Control
+from graphlode.common.wait import wait_all
 from graphlode.execute.device import Device
 from graphlode.execute.devices import cpu
-from graphlode.execute.wait import wait_all
 
 T = TypeVar("T")
 

@@ -18,11 +18,14 @@ from concurrent.futures import Future
 from importlib import import_module
 from threading import Lock
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, TypeVar, cast
 
 from graphlode.common.control import Control
+from graphlode.common.shard_kernels import ShardKernels
 from graphlode.errors import UnsupportedError
 from graphlode.types import Memory
+
+T = TypeVar("T")
 
 
 class View(Protocol):
@@ -62,7 +65,9 @@ class Device(Protocol):
     def put(self, arrays: Mapping[str, Any]) -> dict[str, Any]: ...  # arrays of the host, on this device
     def get(self, array: Any) -> Any: ...  # an array of this device, as numpy
     def submit(self, work: Callable[[], Any]) -> Future[Any]: ...  # run on the worker thread
-    def nearby(self) -> Device | None: ...  # the same for short work on any thread; None: only the worker can
+    def run(self, work: Callable[[Self], T], *, brief: bool, control: Control | None = None) -> T: ...
+    def lane(self, purpose: str) -> Self: ...  # the same device with a queue of its own
+    def aside(self) -> Self: ...  # the same device with a new thread for every piece of work
     def synchronize(self) -> None: ...
 
 
@@ -75,6 +80,11 @@ def kernel_module(device: Device, stem: str) -> ModuleType:
         if error.name != name and not name.startswith(f"{error.name}."):
             raise
         raise UnsupportedError(f"{stem} has no kernel for the device {device.name!r}") from None
+
+
+def shard_kernels(device: Device) -> ShardKernels:
+    """What keeps a shard of a store on the device."""
+    return cast(ShardKernels, kernel_module(device, "store").KERNELS)
 
 
 _claiming = Lock()

@@ -13,6 +13,8 @@ from graphlode.types import AnyArray, Int64Array
 
 OPERATIONS: dict[str, Operation] = {}  # those whose modules are loaded; `operations` loads all
 BACKENDS = ("reference", "cpu", "cuda")
+COMPILED = ("cpu", "cuda")
+"""The backends whose kernels are compiled."""
 _STAGES = ("analytics", "mining")
 
 
@@ -28,6 +30,7 @@ class Operation:
     splits: bool = True  # whether several devices may share it
     work: Callable[[Mapping[str, AnyArray]], Int64Array] | None = None  # cumulative work per unit, for even cuts
     kernels: tuple[str, ...] = BACKENDS
+    on_pages: tuple[str, ...] = ()  # backends whose kernels also read the pages of a store
     check: Callable[..., None] | None = None  # check(**parameters): InputError for a value that is not accepted
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from graphlode.common.control import Control
-from graphlode.common.worker import with_own_threads
+from graphlode.common.wait import Progress, wait_all
 from graphlode.config import settings
 from graphlode.errors import DeviceMemoryError, UnsupportedError
 from graphlode.execute.device import Device, Snapshot, View, hold, kernel_module
@@ -26,7 +26,6 @@ from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.shares import ShareTable, weights_from
 from graphlode.execute.tasks import TaskQueue, cut_by_work, cut_evenly, whole
-from graphlode.execute.wait import Progress, wait_all
 from graphlode.types import Int64Array
 
 Shares = Literal["auto"] | Mapping[str, float]
@@ -36,7 +35,7 @@ _WORTH_ASKING = 64 * 2**20
 _ASKED_AGAIN_AFTER = 1.0  # seconds
 _seen_free: dict[str, tuple[float, int]] = {}
 
-# Slots per second of each device at each operation, as seen in runs that several devices shared. Slots hold even work;
+# Buckets per second of each device at each operation, as seen in runs that several devices shared. Buckets hold even work;
 # units do not: rows of hubs come last and take longest.
 _rates: dict[tuple[str, str], float] = {}
 
@@ -80,7 +79,7 @@ def run(
 
     control = control or Control()
     if aside:
-        chosen = [with_own_threads(device) for device in chosen]
+        chosen = [device.aside() for device in chosen]
     launches = [partial(kernel.launch, control=control, **parameters) for kernel in kernels]
     if len(chosen) == 1:
         finished = _run_alone(operation, chosen[0], snapshot, launches[0], control, progress)
@@ -170,7 +169,7 @@ def _run_shared(
 
     futures = [device.submit(lambda i=i: work(i)) for i, device in enumerate(devices)]  # type: ignore[misc]
     partials = wait_all(futures, control, progress, num_units)
-    _remember(operation, devices, queue.slots_done, busy)
+    _remember(operation, devices, queue.buckets_done, busy)
     return _Finished(partials, views[0], queue.units_done, viewed - begun, perf_counter() - viewed)
 
 
@@ -249,8 +248,8 @@ def _table(operation: Operation, devices: list[Device], shares: Shares) -> Share
     return ShareTable([rate or 0.0 for rate in rates] if known else [device.speed for device in devices])
 
 
-def _remember(operation: Operation, devices: list[Device], slots: list[int], busy: list[float]) -> None:
-    for device, done, seconds in zip(devices, slots, busy, strict=True):
+def _remember(operation: Operation, devices: list[Device], buckets: list[int], busy: list[float]) -> None:
+    for device, done, seconds in zip(devices, buckets, busy, strict=True):
         if done and seconds > 0:
             key = (operation.name, device.name)
             rate = done / seconds

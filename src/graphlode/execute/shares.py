@@ -1,8 +1,8 @@
-"""The share table: 1,024 slots, each owned by one device.
+"""The share table: 1,024 buckets, each owned by one device.
 
-A key (a vertex, a piece of work) always falls into the same slot, and a slot changes hands only when shares change, so
+A key (a vertex, a piece of work) always falls into the same bucket, and a bucket changes hands only when shares change, so
 what was placed is found again. Store shards and mining tasks use the same table. Weights are rates: a device of weight 7
-beside one of weight 1 owns 896 of the 1,024 slots.
+beside one of weight 1 owns 896 of the 1,024 buckets.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from copy import copy
 
 import numpy as np
 
-from graphlode.common.buckets import NUM_SLOTS, slot_of
+from graphlode.common.buckets import NUM_BUCKETS, bucket_of
 from graphlode.errors import InputError
 from graphlode.types import AnyArray, Int64Array
 
-__all__ = ["HYSTERESIS", "NUM_SLOTS", "ShareTable", "apportion", "slot_of", "weights_from"]
+__all__ = ["HYSTERESIS", "NUM_BUCKETS", "ShareTable", "apportion", "bucket_of", "weights_from"]
 
-# A change that moves less than this part of the slots is not worth moving data for.
+# A change that moves less than this part of the buckets is not worth moving data for.
 HYSTERESIS = 1 / 32
 
 _WRONG_WEIGHTS = "shares must be finite, not negative and not all zero"
@@ -28,15 +28,15 @@ def _are_weights(weights: Sequence[float]) -> bool:
     return all(np.isfinite(w) and w >= 0 for w in weights) and sum(weights) > 0
 
 
-def apportion(weights: Sequence[float], slots: int = NUM_SLOTS) -> list[int]:
-    """Whole numbers of slots in proportion to the weights (largest remainders); every positive weight gets one."""
+def apportion(weights: Sequence[float], buckets: int = NUM_BUCKETS) -> list[int]:
+    """Whole numbers of buckets in proportion to the weights (largest remainders); every positive weight gets one."""
     if not _are_weights(weights):
         raise InputError(f"{_WRONG_WEIGHTS}, got {list(weights)}")
     parts = [w / max(weights) for w in weights]  # so that their sum stays finite
-    exact = [slots * part / sum(parts) for part in parts]
+    exact = [buckets * part / sum(parts) for part in parts]
     counts = [int(e) for e in exact]
     order = sorted(range(len(weights)), key=lambda i: (counts[i] - exact[i], i))
-    for i in order[: slots - sum(counts)]:
+    for i in order[: buckets - sum(counts)]:
         counts[i] += 1
     for i, weight in enumerate(weights):
         if weight > 0 and counts[i] == 0:
@@ -46,7 +46,7 @@ def apportion(weights: Sequence[float], slots: int = NUM_SLOTS) -> list[int]:
 
 
 class ShareTable:
-    """Who owns each slot. `owners[slot]` is the position of a device in the list the table was made for."""
+    """Who owns each bucket. `owners[bucket]` is the position of a device in the list the table was made for."""
 
     def __init__(self, weights: Sequence[float]) -> None:
         self._weights = tuple(float(w) for w in weights)
@@ -64,22 +64,22 @@ class ShareTable:
         return self.moved([])
 
     def moved(self, moves: Sequence[tuple[int, int, int]]) -> ShareTable:
-        """Another table: as this one, but with these slots (slot, from, to) in other hands."""
+        """Another table: as this one, but with these buckets (bucket, from, to) in other hands."""
         other = copy(self)
         other.owners = self.owners.copy()
-        for slot, _, receiver in moves:
-            other.owners[slot] = receiver
+        for bucket, _, receiver in moves:
+            other.owners[bucket] = receiver
         return other
 
     def owner(self, keys: AnyArray) -> Int64Array:
         """The owner of each key."""
-        return self.owners[slot_of(keys)]
+        return self.owners[bucket_of(keys)]
 
-    def slots(self, device: int) -> Int64Array:
+    def buckets(self, device: int) -> Int64Array:
         return np.flatnonzero(self.owners == device)
 
     def change(self, weights: Sequence[float], *, hysteresis: float = HYSTERESIS) -> list[tuple[int, int, int]]:
-        """Move as few slots as the new weights allow; returns (slot, from, to).
+        """Move as few buckets as the new weights allow; returns (bucket, from, to).
 
         Small changes move nothing, unless a device is to have nothing left.
         """
@@ -89,15 +89,15 @@ class ShareTable:
         counts = self.counts()
         leaving = any(have and not want for have, want in zip(counts, wanted, strict=True))
         moved = sum(max(0, have - want) for have, want in zip(counts, wanted, strict=True))
-        if moved < hysteresis * NUM_SLOTS and not leaving:
+        if moved < hysteresis * NUM_BUCKETS and not leaving:
             return []
         moves = []
         receivers = [d for d, (have, want) in enumerate(zip(counts, wanted, strict=True)) for _ in range(want - have)]
         for giver, (have, want) in enumerate(zip(counts, wanted, strict=True)):
-            for slot in self.slots(giver)[want:].tolist() if have > want else []:
+            for bucket in self.buckets(giver)[want:].tolist() if have > want else []:
                 receiver = receivers.pop()
-                self.owners[slot] = receiver
-                moves.append((slot, giver, receiver))
+                self.owners[bucket] = receiver
+                moves.append((bucket, giver, receiver))
         self._weights = tuple(float(w) for w in weights)
         return moves
 

@@ -18,13 +18,13 @@ from types import TracebackType
 from typing import Any
 
 from graphlode.common.control import Control
+from graphlode.common.wait import Progress
 from graphlode.errors import StateError
 from graphlode.execute.device import Snapshot, kernel_module
 from graphlode.execute.devices import Devices, resolve
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import run
-from graphlode.execute.wait import Progress
 from graphlode.types import AnyArray
 
 Sink = Callable[[AnyArray], None]

@@ -1,7 +1,7 @@
 """Handing out tasks: pieces of a range of units, in the share table's proportions, stolen when a device is idle.
 
-The range is cut into one piece per slot. A device takes its own slots in runs that get shorter towards the end. With
-`steal` the shares are only where it begins: each device first takes a few slots, or many if all are alike, then runs in
+The range is cut into one piece per bucket. A device takes its own buckets in runs that get shorter towards the end. With
+`steal` the shares are only where it begins: each device first takes a few buckets, or many if all are alike, then runs in
 proportion to how fast it proves to be, and one that has none left takes from the one that has most. Every unit is
 handed out exactly once.
 """
@@ -15,22 +15,22 @@ from time import perf_counter
 import numpy as np
 
 from graphlode.common.control import Control
-from graphlode.execute.shares import NUM_SLOTS, ShareTable
+from graphlode.execute.shares import NUM_BUCKETS, ShareTable
 from graphlode.types import Int64Array, Task
 
 _RUNS = 2  # a device takes this part of what it has left, or could do of what all have left, at a time
 _SHORTEST_RUN = 0.003  # seconds: beginning a run takes a third of that on a GPU
-_PROBE = 16  # slots that a device takes before its rate is known: a slow one must not keep the others waiting
+_PROBE = 16  # buckets that a device takes before its rate is known: a slow one must not keep the others waiting
 
 
 def cut_evenly(num_units: int) -> Int64Array:
-    """Where to cut a range of units into one piece per slot."""
-    return np.arange(NUM_SLOTS + 1, dtype=np.int64) * num_units // NUM_SLOTS
+    """Where to cut a range of units into one piece per bucket."""
+    return np.arange(NUM_BUCKETS + 1, dtype=np.int64) * num_units // NUM_BUCKETS
 
 
 def cut_by_work(cumulative: Int64Array) -> Int64Array:
     """Where to cut so that pieces hold even work; `cumulative[i]` is the work of the units before i."""
-    goals = np.arange(NUM_SLOTS + 1, dtype=np.float64) * (float(cumulative[-1]) / NUM_SLOTS)
+    goals = np.arange(NUM_BUCKETS + 1, dtype=np.float64) * (float(cumulative[-1]) / NUM_BUCKETS)
     cuts = np.searchsorted(cumulative, goals).astype(np.int64)
     cuts[0], cuts[-1] = 0, cumulative.size - 1
     return np.maximum.accumulate(cuts)
@@ -49,14 +49,14 @@ class TaskQueue:
     ) -> None:
         """`alike`: the shares are what the devices are worth, as far as anybody knows; none has to be tried first."""
         self._cuts = cuts
-        self._left: list[list[int]] = [table.slots(device).tolist() for device in range(len(table.weights))]
+        self._left: list[list[int]] = [table.buckets(device).tolist() for device in range(len(table.weights))]
         self._control = control
         self._steal = steal
-        self._probe = NUM_SLOTS if alike else _PROBE
+        self._probe = NUM_BUCKETS if alike else _PROBE
         self._clock = clock
         self._lock = Lock()
         self.units_done = [0] * len(self._left)
-        self.slots_done = [0] * len(self._left)
+        self.buckets_done = [0] * len(self._left)
         self._busy = [0.0] * len(self._left)
 
     def tasks(self, device: int) -> Iterator[Task]:
@@ -64,15 +64,15 @@ class TaskQueue:
         while True:
             self._control.check()
             with self._lock:
-                slots = self._take(device)
-            if not slots:
+                buckets = self._take(device)
+            if not buckets:
                 return
             started = self._clock()
-            for task in self._ranges(slots):
+            for task in self._ranges(buckets):
                 yield task
                 self.units_done[device] += task.end - task.begin
             self._busy[device] += self._clock() - started
-            self.slots_done[device] += len(slots)
+            self.buckets_done[device] += len(buckets)
 
     def _take(self, device: int) -> list[int]:
         count = self._run_length(device)
@@ -87,29 +87,29 @@ class TaskQueue:
         return taken
 
     def _run_length(self, device: int) -> int:
-        """How many slots the device should take now."""
+        """How many buckets the device should take now."""
         own = -(-len(self._left[device]) // _RUNS)
         if not self._steal:
             return own
-        if not self.slots_done[device]:
+        if not self.buckets_done[device]:
             return max(1, min(own, self._probe))
-        rates = [done / busy for done, busy in zip(self.slots_done, self._busy, strict=True) if done]
+        rates = [done / busy for done, busy in zip(self.buckets_done, self._busy, strict=True) if done]
         everyone = sum(rates) * len(self._left) / len(rates)  # who has finished nothing yet is taken for average
-        mine = self.slots_done[device] / self._busy[device]
+        mine = self.buckets_done[device] / self._busy[device]
         return max(1, int(sum(map(len, self._left)) * mine / everyone / _RUNS), round(mine * _SHORTEST_RUN))
 
-    def _ranges(self, slots: list[int]) -> Iterator[Task]:
-        """Neighbouring slots as one range; empty pieces are left out."""
-        first = previous = slots[0]
-        for slot in [*slots[1:], None]:
-            if slot is not None and slot == previous + 1:
-                previous = slot
+    def _ranges(self, buckets: list[int]) -> Iterator[Task]:
+        """Neighbouring buckets as one range; empty pieces are left out."""
+        first = previous = buckets[0]
+        for bucket in [*buckets[1:], None]:
+            if bucket is not None and bucket == previous + 1:
+                previous = bucket
                 continue
             begin, end = int(self._cuts[first]), int(self._cuts[previous + 1])
             if begin < end:
                 yield Task(begin, end)
-            if slot is not None:
-                first = previous = slot
+            if bucket is not None:
+                first = previous = bucket
 
 
 def whole(num_units: int, control: Control) -> Iterator[Task]:

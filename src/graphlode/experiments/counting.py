@@ -7,11 +7,11 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+from graphlode.common.wait import Progress
 from graphlode.errors import DeviceMemoryError, GraphlodeError, UnsupportedError
 from graphlode.execute import call
 from graphlode.execute.device import View, hold
 from graphlode.execute.devices import resolve
-from graphlode.execute.wait import Progress
 from graphlode.experiments.plots import time_text
 from graphlode.experiments.record import Cell, Record, Setting
 from graphlode.experiments.subjects import Subject

@@ -7,11 +7,11 @@ from time import perf_counter
 from typing import Any
 
 from graphlode.common.control import Control
+from graphlode.common.wait import wait_all
 from graphlode.cuda.cliques.enumerate import Counted, EnumerateOptions, count_tasks
 from graphlode.errors import UnsupportedError
 from graphlode.execute.device import hold
 from graphlode.execute.devices import resolve
-from graphlode.execute.wait import wait_all
 from graphlode.experiments.counting import compile_seconds, sampled, time_limit
 from graphlode.experiments.record import Cell, Setting
 from graphlode.experiments.subjects import Subject

@@ -16,10 +16,10 @@ from typing import Any
 
 import graphlode.cuda.peak as cuda_peak
 from graphlode.common.control import Control
+from graphlode.common.wait import wait_all
 from graphlode.config import configure, settings
 from graphlode.execute.device import hold, kernel_module
 from graphlode.execute.devices import resolve
-from graphlode.execute.wait import wait_all
 from graphlode.experiments.counting import compile_seconds, sampled, time_limit, verify
 from graphlode.experiments.motif_runs import Way, known_motifs, look_of, ways
 from graphlode.experiments.plots import GREEN, RED, Look, bars_across, legend, panels, say_nothing_there

@@ -12,10 +12,10 @@ from time import perf_counter
 from typing import Any
 
 from graphlode.common.control import Control
+from graphlode.common.wait import wait_all
 from graphlode.config import configure, settings
 from graphlode.execute.device import hold, kernel_module
 from graphlode.execute.devices import resolve
-from graphlode.execute.wait import wait_all
 from graphlode.experiments.counting import compile_seconds, sampled, time_limit, verify
 from graphlode.experiments.motif_runs import Way, known_motifs, pattern_text, patterns_of, ways
 from graphlode.experiments.plots import (

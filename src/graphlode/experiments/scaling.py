@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from graphlode.common.control import Control
+from graphlode.common.wait import wait_all
 from graphlode.config import configure, usable_cores
 from graphlode.execute import call
 from graphlode.execute.device import hold, kernel_module
 from graphlode.execute.devices import resolve
-from graphlode.execute.shares import NUM_SLOTS
+from graphlode.execute.shares import NUM_BUCKETS
 from graphlode.execute.tasks import cut_by_work
-from graphlode.execute.wait import wait_all
 from graphlode.experiments.counting import (
     compile_seconds,
     count_cell,
@@ -185,7 +185,7 @@ def _piece_cell(subject: Subject, k: int, method: str, setting: Setting, budget:
     def once(seconds: float) -> tuple[float, float]:
         nonlocal best, chosen
         if best is None:
-            tried = slots[:: NUM_SLOTS // FEWEST_PIECES]
+            tried = slots[:: NUM_BUCKETS // FEWEST_PIECES]
             run(tried[:1], seconds)  # may compile
             times, _ = run(tried, seconds)
             chosen = joined(slots, fitting_pieces(sum(times) / len(times), budget))
@@ -209,7 +209,7 @@ def fitting_pieces(seconds: float, budget: float) -> int:
 
     Larger pieces take longer, but by less than their size says where a slot leaves most of a device idle.
     """
-    pieces = NUM_SLOTS
+    pieces = NUM_BUCKETS
     while pieces > FEWEST_PIECES and pieces * seconds > budget:
         pieces //= 2
     return pieces

@@ -16,7 +16,7 @@ import heapq
 import numpy as np
 
 from graphlode.common.control import Control
-from graphlode.execute.shares import NUM_SLOTS, ShareTable
+from graphlode.execute.shares import NUM_BUCKETS, ShareTable
 from graphlode.execute.tasks import TaskQueue
 from graphlode.types import FloatArray, Int64Array
 
@@ -52,7 +52,7 @@ def _queue_seconds(times: FloatArray, devices: int, parallelism: float, launch: 
     """Devices take runs of pieces from graphlode's own queue, whichever is free first; one alone takes all at once."""
     if devices == 1:
         return _run_seconds(times, parallelism, launch)
-    cuts: Int64Array = np.arange(NUM_SLOTS + 1, dtype=np.int64) * times.size // NUM_SLOTS
+    cuts: Int64Array = np.arange(NUM_BUCKETS + 1, dtype=np.int64) * times.size // NUM_BUCKETS
     clock = 0.0
     queue = TaskQueue(cuts, ShareTable([1.0] * devices), Control(), steal=True, alike=True, clock=lambda: clock)
     takers = [queue.tasks(i) for i in range(devices)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graphlode.execute.shares import NUM_SLOTS
+from graphlode.execute.shares import NUM_BUCKETS
 from graphlode.experiments.plots import (
     BLUE,
     GREEN,
@@ -97,4 +97,4 @@ def _shards(cell: Mapping[str, Any]) -> str:
 
 def _share(document: Mapping[str, Any], cell: Mapping[str, Any]) -> str:
     slots = cell.get("shares", {}).get(document["device"])
-    return "" if slots is None else f"{slots} of {NUM_SLOTS}"
+    return "" if slots is None else f"{slots} of {NUM_BUCKETS}"

@@ -93,8 +93,8 @@ def estimate(
 def _find(operation: str | Callable[..., Any]) -> tuple[Operation, list[Callable[..., Any]]]:
     """The operation, and the public functions whose arguments it takes."""
     if not isinstance(operation, str):
-        stem = getattr(operation, "__module__", "").removeprefix(_PACKAGE)
-        if stem in operations() and callable(operation):
+        stem = operation.__module__.removeprefix(_PACKAGE) if callable(operation) else ""
+        if stem in operations():
             return operations()[stem], [operation]
         raise InputError(f"{operation!r} is not an operation; operations are {_known()}")
     for name, declared in operations().items():

@@ -308,7 +308,7 @@ class Graph:
 
     def __repr__(self) -> str:
         kind = "directed" if self._directed else "undirected"
-        extra = "".join(f", {name}" for name in ("weights", "times") if getattr(self, name) is not None)
+        extra = ", weights" * (self.weights is not None) + ", times" * (self.times is not None)
         return f"<graphlode.Graph: {self.num_vertices:,} vertices, {self.num_edges:,} edges, {kind}{extra}>"
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from graphlode.common.wait import Progress
 from graphlode.execute.devices import Devices
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import Shares, run
-from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.tables import table
 from graphlode.graph.views import Roots

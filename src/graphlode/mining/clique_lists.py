@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from graphlode.common.control import Control
+from graphlode.common.wait import Progress
 from graphlode.execute.devices import Devices, resolve
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.stream import Sink, Stream, stream
-from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.graph import Graph
 from graphlode.graph.views import Roots

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from graphlode.common.counts import add_limbs, from_limbs
+from graphlode.common.wait import Progress
 from graphlode.errors import InputError
 from graphlode.execute.devices import Devices, resolve
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import Shares, run
-from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.graph import Graph
 from graphlode.graph.local_counts import LocalCount, in_graph_order

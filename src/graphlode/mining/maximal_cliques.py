@@ -9,12 +9,12 @@ from typing import Any, cast
 
 import numpy as np
 
+from graphlode.common.wait import Progress
 from graphlode.execute.devices import Devices
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import run
 from graphlode.execute.stream import Stream, stream
-from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.views import Oriented
 from graphlode.mining.cliques import check_size

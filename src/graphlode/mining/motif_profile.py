@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from graphlode.common.control import Control
+from graphlode.common.wait import Progress
 from graphlode.config import settings
 from graphlode.cpu.mining import rewire as kernel
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.execute import call
 from graphlode.execute.devices import Devices
 from graphlode.execute.provenance import Provenance
-from graphlode.execute.wait import Progress
 from graphlode.generate.arguments import integer, random_seed
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.build import from_edges

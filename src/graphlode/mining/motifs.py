@@ -48,12 +48,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from graphlode.common.wait import Progress
 from graphlode.errors import InputError
 from graphlode.execute.device import kernel_module
 from graphlode.execute.devices import Devices, resolve
 from graphlode.execute.operation import Operation
 from graphlode.execute.run import Shares, run
-from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.graph import Graph
 from graphlode.mining.motif_counts import MotifCounts

@@ -105,6 +105,7 @@ from typing import Any, Literal
 import numpy as np
 
 from graphlode.common.control import Control
+from graphlode.common.wait import Progress
 from graphlode.config import settings
 from graphlode.cpu.mining.orbit_formulas import compose, orbit_columns
 from graphlode.errors import InputError
@@ -112,7 +113,6 @@ from graphlode.execute import call
 from graphlode.execute.devices import Devices
 from graphlode.execute.operation import Operation
 from graphlode.execute.run import Shares, run
-from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.mining.motifs import work_per_row
 from graphlode.mining.orbit_counts import OrbitCounts

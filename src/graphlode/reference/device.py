@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from collections.abc import Mapping
 from typing import Any
 
-from graphlode.common.worker import Worker
+from graphlode.common.worker import Queued, Worker
 from graphlode.types import AnyArray, Memory
 
 
-class ReferenceDevice:
+class ReferenceDevice(Queued):
     name = "reference"
     backend = "reference"
     space = "reference"
@@ -30,12 +29,6 @@ class ReferenceDevice:
 
     def get(self, array: AnyArray) -> AnyArray:
         return array
-
-    def submit(self, work: Callable[[], Any]) -> Future[Any]:
-        return self._worker.submit(work)
-
-    def nearby(self) -> ReferenceDevice:
-        return self
 
     def synchronize(self) -> None:
         """Python is done when it returns."""

@@ -13,11 +13,12 @@ import pytest
 from packed_pair import Pair, assert_same, random_keys
 
 from graphlode.common.control import Control
-from graphlode.common.store import Change, Pairs, Path, keys_of
+from graphlode.common.store import Pairs, Path, keys_of
 from graphlode.cuda.emulation.device import EmulatedDevice
 from graphlode.cuda.store import pages as packed_pages
 from graphlode.cuda.store import shard as packed
 from graphlode.cuda.store import sort as packed_sort
+from graphlode.cuda.store import workspace as packed_workspace
 from graphlode.cuda.store.groups import num_groups
 from graphlode.cuda.store.input import Staging, take
 from graphlode.errors import InputError
@@ -114,27 +115,32 @@ def test_pairs_outside_of_the_shard_leave_no_trace(bench: Bench, size: int) -> N
     pair.apply(random_keys(rng, 500, 100))
 
 
-def test_an_attempt_writes_what_stays_in_its_pages_and_plans_the_rest(bench: Bench) -> None:
+def test_a_batch_is_written_by_the_launches_that_plan_it_unless_pages_must_be_split(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then other launches follow, with memory for them or, the first time, without."""
+    asked: list[bool] = []
+    write_at_once = packed.write_at_once
+
+    def noted(*given: Any) -> bool:
+        asked.append(write_at_once(*given))
+        return asked[-1]
+
+    monkeypatch.setattr(packed, "write_at_once", noted)
     rng, pair = np.random.default_rng(22), Pair(bench, 400)
     pair.apply(random_keys(rng, 60_000, 400), path="merge")
     pair.apply(random_keys(rng, 10, 400))  # from now on there are buffers
-    finished = 0
     for size in (1, 100, 2000, 3000, 900, 900, 900, 900):
         keys = keys_of(rng.integers(0, 400, size), rng.integers(0, 400, size))
         if size == 900:
             keys = keys_of(np.full(size, 7), rng.integers(1000, 2**31, size))
         expected = reference.prepare(None, pair.expected, keys, None, None, path="in place", control=Control())
         wanted = reference.commit(None, expected)
-        found = bench.do(partial(packed.attempt, bench.device, pair.state, keys, None, None))
-        if not isinstance(found, Change):
-            finished += 1
-            found = bench.do(partial(packed.finish, bench.device, found, control=Control()))
-        assert found.inserted == wanted.inserted
+        work = partial(packed.apply, bench.device, pair.state, keys, None, None)
+        found = bench.do(partial(work, path="in place", control=Control()))
+        assert found[:3] == wanted[:3] and found.path == "in place"
         pair.check()
-    assert 0 < finished < 8
-    version = pair.fork()
-    assert bench.do(partial(packed.attempt, bench.device, pair.state, keys[:5], None, None)) is None
-    del version
+    assert set(asked) == {True, False} and len(asked) < 8
 
 
 def test_batches_of_many_tiles_are_sorted(bench: Bench) -> None:
@@ -243,7 +249,7 @@ def test_small_batches_of_keys_that_take_up_all_bits_are_sorted(bench: Bench, si
 def test_pages_that_overflow_again_and_again_need_no_further_memory(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packed_pages, "_LEAST_ROOM", 2)  # so that it must grow first
+    monkeypatch.setattr(packed_workspace, "_LEAST_ROOM", 2)  # so that it must grow first
     rng, pair = np.random.default_rng(28), Pair(bench, 500)
     pair.apply(np.unique(random_keys(rng, 60_000, 500)), path="merge")
     asked, written = [0], []
@@ -322,7 +328,7 @@ def test_batches_of_a_size_are_sorted_by_all_bits_of_rows_that_came_later(
         batch = partial(packed.apply, bench.device, state, keys, None, None, path=path, control=Control())
         bench.do(batch)
 
-    apply(200, 60_000, "rebuild")
+    apply(200, 60_000, "merge")
     for _ in range(6):
         apply(200, 6000)
     bench.do(lambda: packed.resize(bench.device, state, 1000))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from packed_pair import Keys, Pair, assert_same, random_keys
 
-from graphlode.common.buckets import NUM_SLOTS, slot_of
+from graphlode.common.buckets import NUM_BUCKETS, bucket_of
 from graphlode.common.store import MAX_ROWS, PAGE_SLOTS, PATHS, Path, keys_of, rows_of
 from graphlode.cuda.store import shard as packed
 from graphlode.reference.store import shard as reference
@@ -67,7 +67,7 @@ def test_what_is_read_at_the_ends_is_what_the_reference_reads(bench: Bench, weig
     np.testing.assert_array_equal(pair.ask(packed.contains, asked), reference.contains(None, pair.expected, asked))
     np.testing.assert_array_equal(pair.ask(packed.degrees), reference.degrees(None, pair.expected))
     for row in (0, 1, ROWS - 2, ROWS - 1):
-        slots = np.arange(NUM_SLOTS) == slot_of(np.array([row]))[0]
+        slots = np.arange(NUM_BUCKETS) == bucket_of(np.array([row]))[0]
         found = [*pair.ask(packed.row, row), *pair.ask(packed.rows_in, slots)]
         wanted = [*reference.row(None, pair.expected, row), *reference.rows_in(None, pair.expected, slots)]
         assert row in rows_of(found[2]) and (found[1] is not None) == (found[3] is not None) == weighted

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packed_pair import Keys, Pair, assert_same, random_keys
 
-from graphlode.common.buckets import slot_of
+from graphlode.common.buckets import bucket_of
 from graphlode.common.control import Control
 from graphlode.common.store import PATHS, Path, keys_of, rows_of
 from graphlode.cuda.store import pages as packed_pages
@@ -341,7 +341,7 @@ def test_what_can_be_read_is_what_the_reference_reads(bench: Bench) -> None:
             np.testing.assert_array_equal(found, wanted)
     slots = rng.random(1024) < 0.3
     keys, weights = pair.ask(packed.rows_in, slots)
-    assert slots[slot_of(rows_of(keys))].all()
+    assert slots[bucket_of(rows_of(keys))].all()
     for found, wanted in zip((keys, weights), reference.rows_in(None, expected, slots), strict=True):
         np.testing.assert_array_equal(found, wanted)
     assert packed.num_entries(pair.state) == expected.keys.size

@@ -12,15 +12,15 @@ from cutting_pool import CuttingPool
 from hypothesis import given
 from hypothesis import strategies as st
 from packed_pair import Pair, assert_same, random_keys
-from test_packed_quick import N, Quick
+from resident_store import N, ResidentStore, counted_requests, pairs_of
 
-from graphlode.common.store import PAGE_SLOTS, Change, keys_of
+from graphlode.common.store import PAGE_SLOTS, keys_of
 from graphlode.cuda.emulation.device import EmulatedDevice
 from graphlode.cuda.store import pages as packed_pages
 from graphlode.cuda.store import pool as packed_pool
 from graphlode.cuda.store import shard as packed
 from graphlode.cuda.store.pool import SEGMENT_PAGES, Pool, _pieces
-from graphlode.cuda.store.quick import QuickWay
+from graphlode.cuda.store.state import State
 from graphlode.errors import DeviceMemoryError
 from kernel_bench import Bench
 
@@ -226,7 +226,7 @@ def test_the_table_of_segments_is_replaced_as_the_store_grows(bench: Bench, monk
     rng, pair = np.random.default_rng(41), Pair(bench, 3000)
     tables, versions = set(), []
     for _ in range(4):
-        pair.apply(random_keys(rng, 100_000, 3000), path="merge")
+        pair.apply(random_keys(rng, 60_000, 3000), path="merge")
         tables.add(packed_pool.address(pair.state.pool.segments))
         versions.append(pair.fork())
         pair.apply(random_keys(rng, 500, 3000))
@@ -266,15 +266,15 @@ def test_a_shard_is_the_same_whether_memory_was_provided(
     monkeypatch.setattr(Pool, "provide", _move)
     monkeypatch.setattr(Pool, "is_short", not refused)
     pair, rng = Pair(bench, 300), np.random.default_rng(4)
-    pair.apply(random_keys(rng, 30_000, 300), path="rebuild")
+    pair.apply(random_keys(rng, 30_000, 300), path="merge")
     generation = pair.state.pool.generation
     for turn in range(12):
         pair.apply(random_keys(rng, 900, 300), path="in place" if turn % 5 else "merge")
         with monkeypatch.context() as patch:
             if refused:
-                pair.state.spare = None
+                pair.state.workspace.spare = None
                 patch.setattr(type(bench.device), "empty", _refuse)
-            bench.do(lambda: packed.provide(bench.device, pair.state))
+            bench.do(pair.state.provide)
         pair.check()
     assert (pair.state.pool.generation > generation + 5) is not refused
 
@@ -288,16 +288,27 @@ def _refuse(*args: Any) -> Any:
     raise DeviceMemoryError("no memory, for a test")
 
 
-def test_a_shard_that_others_read_is_not_provided_for(bench: Bench) -> None:
+def is_provided_for(bench: Bench, state: State, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether a shard that is short takes memory now, when a batch is finished."""
+    times = []
+    with monkeypatch.context() as patch:
+        patch.setattr(state, "provide", lambda: times.append(1))
+        state.is_short = True
+        bench.do(lambda: packed.finish(bench.device, state))
+        asked = len(times)
+        state.is_short = False
+        bench.do(lambda: packed.finish(bench.device, state))
+    assert len(times) == asked  # what is not short is left alone
+    return asked == 1
+
+
+def test_a_shard_that_others_read_is_not_provided_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     pair = Pair(bench, 50)
     pair.apply(keys_of(np.repeat(np.arange(50), 400), np.tile(np.arange(400), 50)), path="merge")
     pair.apply(keys_of(np.array([3]), np.array([9000])))
-    state = pair.state
-    state.is_short = True
-    assert packed.lacks_memory(state)
+    assert is_provided_for(bench, pair.state, monkeypatch)
     version = pair.fork()
-    state.is_short = True
-    assert not packed.lacks_memory(state)
+    assert not is_provided_for(bench, pair.state, monkeypatch)
     del version
 
 
@@ -306,20 +317,20 @@ def test_memory_waits_until_a_batch_takes_little_time_itself(bench: Bench, monke
     pair = Pair(bench, 50)
     pair.apply(keys_of(np.repeat(np.arange(50), 400), np.tile(np.arange(400), 50)), path="merge")
     state = pair.state
-    assert state.is_short and not packed.lacks_memory(state)
-    while state.is_short:
-        bench.do(lambda: packed.provide(bench.device, state))
-    pair.apply(keys_of(np.full(PAGE_SLOTS, 7), np.arange(1000, 1000 + PAGE_SLOTS)))
-    state.is_short, state.spare = True, None
-    assert packed.lacks_memory(state)  # the next one would have to ask for a directory
-    state.spare = state._other_directory(state.pages.size)
-    assert not packed.lacks_memory(state)
-    monkeypatch.setattr(Pool, "is_very_short", True)
-    assert packed.lacks_memory(state)
-    monkeypatch.setattr(Pool, "is_very_short", False)
-    pair.apply(keys_of(np.array([3]), np.array([9000])))
+    assert state.is_short and not is_provided_for(bench, state, monkeypatch)
     state.is_short = True
-    assert packed.lacks_memory(state)
+    while state.is_short:
+        bench.do(state.provide)
+    pair.apply(keys_of(np.full(PAGE_SLOTS, 7), np.arange(1000, 1000 + PAGE_SLOTS)))
+    state.workspace.spare = None
+    assert is_provided_for(bench, state, monkeypatch)  # the next one would have to ask for a directory
+    state.workspace.spare = state._other_directory(state.pages.size)
+    assert not is_provided_for(bench, state, monkeypatch)
+    with monkeypatch.context() as patch:
+        patch.setattr(Pool, "is_very_short", True)
+        assert is_provided_for(bench, state, monkeypatch)
+    pair.apply(keys_of(np.array([3]), np.array([9000])))
+    assert is_provided_for(bench, state, monkeypatch)
 
 
 def test_a_pool_is_short_before_it_is_very_short() -> None:
@@ -338,55 +349,36 @@ def test_a_pool_is_short_before_it_is_very_short() -> None:
 
 def test_batches_that_split_pages_of_a_store_ask_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """From two pieces of memory on: while a batch is on its way, the device is not asked for memory."""
-    asked: list[int] = []
-    allocate, run = EmulatedDevice.allocate, QuickWay.run
-
-    def noted(device: EmulatedDevice, nbytes: int) -> tuple[Any, int]:
-        asked.append(nbytes)
-        return allocate(device, nbytes)
-
-    inside: list[int] = []
-
-    def counted(way: QuickWay, *args: Any) -> Any:
-        before = len(asked)
-        found = run(way, *args)
-        inside.append(len(asked) - before if type(found) is Change else -1)
-        return found
-
-    monkeypatch.setattr(EmulatedDevice, "allocate", noted)
-    monkeypatch.setattr(QuickWay, "run", counted)
-    quick, rng = Quick("cuda-emulated", monkeypatch), np.random.default_rng(3)
-    rows = np.repeat(np.arange(N, dtype=np.int32), 90)
-    quick.store.insert(rows, rng.integers(0, N, rows.size))
-    quick.open_way()
-    pages, pieces = quick.shard.state.pages.size, len(asked)
+    of, rng = ResidentStore("cuda-emulated", 270_000), np.random.default_rng(3)
+    of.settle()
+    pages, pool = of.pages, of.shard.state.pool
     assert pages > SEGMENT_PAGES
-    inside.clear()
-    for turn in range(200):
-        src = np.full(800, turn * 15, np.int32)
-        quick.apply(src, rng.permutation(N)[:800].astype(np.int32))
-    assert inside == [0] * 200  # all of them were done on the short way
-    assert quick.shard.state.pages.size > pages and len(asked) > pieces
-    quick.store.check()
+    pool.take(pool.num_free - 40)  # so that batches must be provided for
+    memory = pool.nbytes
+    with counted_requests(of, monkeypatch) as asked:
+        for turn in range(100):
+            of.apply(np.full(800, turn * 30, np.int32), rng.permutation(N)[:800].astype(np.int32))
+    assert asked == [0] * 100
+    assert of.pages > pages + 20 and pool.nbytes > memory
+    of.store.check()
 
 
 @pytest.mark.parametrize("device", ["cuda-emulated", pytest.param("cuda:0", marks=pytest.mark.gpu)])
-def test_a_short_way_goes_on_after_memory_was_provided(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
+def test_batches_go_on_after_memory_was_provided(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
     monkeypatch.setattr(Pool, "provide", _move)
     monkeypatch.setattr(Pool, "is_short", True)
-    quick, rng = Quick(device, monkeypatch), np.random.default_rng(8)
-    quick.store.insert(*rng.integers(0, N, (2, 60_000)))
-    quick.open_way()
-    known, pool = quick.edges(), quick.shard.state.pool
-    quick.open_way()
+    of, rng = ResidentStore(device), np.random.default_rng(8)
+    known, pool = of.edges, of.shard.state.pool
+    of.settle()
+    known |= pairs_of(np.arange(50), np.arange(50) + 1)
     moves = pool.generation
     for _ in range(12):
         src, dst = rng.integers(0, N, (2, 200)).astype(np.int32)
-        quick.apply(src, dst)
-        known |= {(u, v) for u, v in zip(src.tolist(), dst.tolist(), strict=True) if u != v}
-    assert pool.generation > moves + 8 and quick.num_done > 10
-    assert quick.edges() == known
-    quick.store.check()
+        of.apply(src, dst)
+        known |= pairs_of(src, dst)
+    assert pool.generation > moves + 8
+    assert of.edges == known
+    of.store.check()
 
 
 def test_memory_is_provided_where_the_device_works(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -403,30 +395,29 @@ def test_memory_is_provided_where_the_device_works(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(EmulatedDevice, "current", current)
     monkeypatch.setattr(Pool, "provide", lambda pool: inside.append(bool(entered)) or True)
     monkeypatch.setattr(Pool, "is_short", True)
-    quick = Quick("cuda-emulated", monkeypatch)
-    quick.store.insert(*np.random.default_rng(8).integers(0, N, (2, 60_000)))
-    quick.open_way()
+    ResidentStore("cuda-emulated").settle()
     assert inside and all(inside)
 
 
 def test_want_of_memory_between_batches_breaks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some of it has moved already when there is no more: the next batch describes the shard anew."""
-    quick, rng = Quick("cuda-emulated", monkeypatch), np.random.default_rng(8)
-    quick.store.insert(*rng.integers(0, N, (2, 60_000)))
-    quick.open_way()
-    known = quick.edges()
-    quick.open_way()
+    of, rng = ResidentStore("cuda-emulated"), np.random.default_rng(8)
+    of.settle()
+    known = of.edges
+    of.settle()
+    moves = of.shard.state.pool.generation
     for _ in range(3):
         src, dst = rng.integers(0, N, (2, 200)).astype(np.int32)
-        known |= {(u, v) for u, v in zip(src.tolist(), dst.tolist(), strict=True) if u != v}
+        known |= pairs_of(src, dst)
         with monkeypatch.context() as patch:
             patch.setattr(Pool, "is_short", True)
             patch.setattr(Pool, "provide", lambda pool, patch=patch: _move_and_refuse(pool, patch))
-            quick.shard.state.is_short = True
-            version = quick.store.apply(quick.batch(src, dst)).version
-        assert quick.store.version == version and quick.store.num_edges == len(known)
-    assert quick.edges() == known
-    quick.store.check()
+            of.shard.state.is_short = True
+            version = of.apply(src, dst).version
+        assert of.store.version == version and of.store.num_edges == len(known)
+    assert of.shard.state.pool.generation == moves + 3
+    assert of.edges == known
+    of.store.check()
 
 
 def _move_and_refuse(pool: Pool, patch: pytest.MonkeyPatch) -> bool:
@@ -437,13 +428,12 @@ def _move_and_refuse(pool: Pool, patch: pytest.MonkeyPatch) -> bool:
 
 def test_a_device_that_is_full_is_not_asked_again_by_every_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    quick = Quick("cuda-emulated", monkeypatch)
-    quick.store.insert(*np.random.default_rng(8).integers(0, N, (2, 60_000)))
-    quick.open_way()
+    of = ResidentStore("cuda-emulated")
+    of.settle()
     monkeypatch.setattr(Pool, "is_short", True)
     monkeypatch.setattr(Pool, "provide", lambda pool: bool(asked.append(pool)))
-    quick.shard.state.is_short = True
-    quick.open_way()
+    of.shard.state.is_short = True
+    of.settle()
     assert len(asked) == 1
 
 
@@ -453,9 +443,9 @@ def test_another_directory_lies_ready_for_the_first_split(bench: Bench) -> None:
     state = pair.state
     assert state.is_short and not state.has_spare(state.pages.size)
     while state.is_short:
-        bench.do(lambda: packed.provide(bench.device, state))
+        bench.do(state.provide)
     assert state.has_spare(2 * state.pages.size)
-    there = state.spare.room_for_pages
+    there = state.workspace.spare.room_for_pages
     pair.apply(keys_of(np.full(PAGE_SLOTS, 7), np.arange(1000, 1000 + PAGE_SLOTS)))
     assert state.directory.room_for_pages is there
 

@@ -187,14 +187,14 @@ def test_a_version_is_read_by_an_old_description_while_the_pool_moves_its_arrays
     rng, pair = np.random.default_rng(40), Pair(bench, 300)
     pair.apply(keys_of(rng.integers(0, 300, 100_000), rng.integers(0, 2**31, 100_000)), path="merge")
     version, expected = pair.fork()
-    held = bench.do(version.description)
+    held = bench.do(lambda: version.description(bench.device))
     pool = pair.state.pool
     bench.do(lambda: pool._widen(2 * pool.arrays["totals"].size))
     pair.apply(keys_of(rng.integers(0, 300, 300_000), rng.integers(0, 2**31, 300_000)), path="merge")
     assert held.arrays is not pool.arrays  # they have moved
     found = bench.do(lambda: packed_read._offsets(bench.device, version, held)[1])
     np.testing.assert_array_equal(bench.device.get(found), reference.csr(None, expected)["offsets"])
-    assert bench.do(version.description).arrays is pool.arrays
+    assert bench.do(lambda: version.description(bench.device)).arrays is pool.arrays
     assert_same(bench, version, expected)
 
 
@@ -228,12 +228,8 @@ def test_a_batch_that_would_write_very_many_pages_anew_is_merged(
         for deletes in (None, np.arange(size) % 3 > 0):
             expected = reference.prepare(None, pair.expected, keys, deletes, own, path="merge", control=Control())
             wanted = reference.commit(None, expected)
-            found = bench.do(partial(packed.attempt, bench.device, pair.state, keys, deletes, own))
-            if found is None:  # something must be tidied up first
-                work = partial(packed.apply, bench.device, pair.state, keys, deletes, own)
-                found = bench.do(partial(work, path="in place", control=Control()))
-            elif not isinstance(found, Change):
-                found = bench.do(partial(packed.finish, bench.device, found, control=Control()))
+            work = partial(packed.apply, bench.device, pair.state, keys, deletes, own)
+            found = bench.do(partial(work, path="in place", control=Control()))
             assert found[:3] == wanted[:3]
             paths.append(found.path)
             pair.check()
@@ -277,50 +273,53 @@ def test_a_sort_that_stops_half_way_leaves_nothing_for_the_next(monkeypatch: pyt
     pair.apply(random_keys(rng, 5000, 400), path="merge")
 
 
-@pytest.mark.parametrize("path", ["merge", "in place"])
-def test_what_is_done_while_the_device_works_may_fail(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The books are kept before anybody else has a say, and what was to be reckoned ahead is reckoned then."""
+def apply_to(state: State, keys: Any, path: Path) -> Change:
+    return packed.apply(state.device, state, keys, None, None, path=path, control=Control())
+
+
+def test_what_is_reckoned_ahead_while_a_merge_is_written_may_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is reckoned when the batch is there, then."""
     rng, device = np.random.default_rng(9), EmulatedDevice()
     state = packed.create(device, num_rows=400, weighted=False)
-    apply = partial(packed.apply, device, state, deletes=None, weights=None, control=Control())
-    apply(batch=random_keys(rng, 30_000, 400), path="rebuild")
+    apply_to(state, random_keys(rng, 30_000, 400), "merge")
+    failures = []
 
     def no_memory(*_: Any) -> None:
+        failures.append(1)
         raise MemoryError
 
     monkeypatch.setattr(State, "foresee", no_memory)
     before = state.num_entries
-    change = apply(batch=random_keys(rng, 500, 400), path=path)
-    assert change.path == path and state.num_entries == before + change.inserted
+    change = apply_to(state, random_keys(rng, 500, 400), "merge")
+    assert failures and change.path == "merge" and state.num_entries == before + change.inserted
     packed.check(device, state)
-    if path == "in place":
-        with pytest.raises(MemoryError):
-            apply(batch=random_keys(rng, 500, 400), path=path, meanwhile=no_memory)
-        packed.check(device, state)
 
 
-def test_a_merge_after_a_plan_in_place_hears_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_merge_after_a_plan_in_place_reads_its_own_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both have the same epoch."""
     rng, device = np.random.default_rng(10), EmulatedDevice()
     state = packed.create(device, num_rows=400, weighted=False)
-    apply = partial(packed.apply, device, state, deletes=None, weights=None, control=Control())
-    apply(batch=random_keys(rng, 30_000, 400), path="rebuild")
+    apply_to(state, random_keys(rng, 30_000, 400), "merge")
     monkeypatch.setattr(packed, "are_very_many", lambda *_: True)
-    heard: list[list[int]] = []
-    hear = EmulatedDevice.hear
+    reports: list[list[int]] = []
+    read_report = EmulatedDevice.read_report
     at_merge: list[bool] = []
     merge = packed.merge
 
     def launched(*given: Any, **how: Any) -> None:
-        at_merge.append(bool(state.workspace.staging(device).told.any()))
+        at_merge.append(bool(state.workspace.staging.reported.any()))
         merge(*given, **how)
 
+    def read(*given: Any) -> list[int]:
+        reports.append(read_report(*given))
+        return reports[-1]
+
     monkeypatch.setattr(packed, "merge", launched)
-    monkeypatch.setattr(EmulatedDevice, "hear", lambda *given: heard.append(hear(*given)) or heard[-1])
+    monkeypatch.setattr(EmulatedDevice, "read_report", read)
     keys = keys_of(np.full(3000, 7), rng.permutation(2**20)[:3000])  # of one row, so that pages overflow
-    change = apply(batch=keys, path="in place")
+    change = apply_to(state, keys, "in place")
     assert change.path == "merge" and change.inserted == 3000
-    assert at_merge == [False] and len(heard) == 2
+    assert at_merge == [False] and len(reports) == 2
     packed.check(device, state)
 
 

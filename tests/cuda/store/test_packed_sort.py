@@ -14,7 +14,8 @@ from graphlode.cuda.store import shard as packed
 from graphlode.cuda.store import sort as packed_sort
 from graphlode.cuda.store.batch import read_info
 from graphlode.cuda.store.input import MOST_SMALL, take
-from graphlode.cuda.store.plan import LEAVES, SORTED, launches
+from graphlode.cuda.store.launches import LEAVES, SORTED
+from graphlode.cuda.store.plan import plan
 from graphlode.cuda.store.sort import MERGE_TILE, MOST_AT_ONCE, SORT_TILE, fans_for
 from kernel_bench import Bench
 
@@ -46,11 +47,11 @@ class Shard:
         device, state, count = self.bench.device, self.state, batch.size
 
         def work() -> dict[str, Any]:
-            room = partial(state.workspace.buffers, device, count, pages=state.pages.size, entries=0)
+            room = partial(state.workspace.buffers, count, pages=state.pages.size, entries=0)
             buffers = room(weighted=self.weighted, planned=step != SORTED)
-            given = take(device, state.workspace.staging(device), batch, deletes, weights)
+            given = take(device, state.workspace.staging, batch, deletes, weights)
             state.begin_plan()
-            launches(device, state).run(state, buffers, given, step)
+            plan(state, buffers, given, step)
             fields: dict[str, Any] = {"sorted": np.uint64} if step == SORTED else {"keys": np.uint64}
             if self.weighted:
                 fields |= {"places": np.uint32} if step == SORTED else {"weights": np.float64}

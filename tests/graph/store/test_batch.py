@@ -84,7 +84,7 @@ def test_only_weights_of_inserted_edges_are_looked_at(make: Any) -> None:
 
 def test_a_batch_does_not_change() -> None:
     batch = gl.Batch([1], [2])
-    with pytest.raises(AttributeError, match="does not change"):
+    with pytest.raises(AttributeError):
         batch.src = np.array([3])
     with pytest.raises(ValueError, match="read-only"):
         batch.src[0] = 3
@@ -127,7 +127,7 @@ def test_a_result_is_a_value() -> None:
     with pytest.raises(AttributeError):
         result.inserted = 3  # type: ignore[misc]
     with pytest.raises(TypeError):
-        result.paths["cpu"] = "rebuild"  # type: ignore[index]
+        result.paths["cpu"] = "climb"  # type: ignore[index]
 
 
 def test_an_empty_batch_is_one() -> None:

@@ -7,15 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import graphlode as gl
-from graphlode.common.buckets import NUM_SLOTS
+from graphlode.common.buckets import NUM_BUCKETS
 from graphlode.cuda.emulation.device import EmulatedDevice
 from graphlode.errors import DeviceMemoryError
-from graphlode.graph.store.balance import Balance
-from graphlode.graph.store.relief import fewer_slots
 
 N = 3000
 HYBRID = ["cuda-emulated", "cpu"]
@@ -78,7 +74,7 @@ def test_a_graph_that_does_not_fit_on_the_device_is_loaded(
         store.insert(np.arange(N - 1), np.arange(1, N))  # ids are positions in either case
         src, dst = random_edges(rng, 400_000)
         store.insert(src, dst)
-        assert limit.refused and 0 < store.shares["cuda-emulated"] < NUM_SLOTS
+        assert limit.refused and 0 < store.shares["cuda-emulated"] < NUM_BUCKETS
         limit.lift()
         assert_has(store, pairs(src, dst) | pairs(np.arange(N - 1), np.arange(1, N)))
         levels = gl.bfs(store, 0).levels
@@ -91,7 +87,7 @@ def test_a_store_grows_beyond_its_device_and_shrinks_again(monkeypatch: pytest.M
     with gl.DynamicGraph(directed=True, num_vertices=N, weighted=weighted, devices=HYBRID) as store:
         edges: set[tuple[int, int]] = set()
         version = None
-        shares = [NUM_SLOTS]
+        shares = [NUM_BUCKETS]
         for number in range(8):
             src, dst = random_edges(rng, 60_000)
             version = store.snapshot() if number == 3 else version  # one that stays for a while
@@ -99,7 +95,7 @@ def test_a_store_grows_beyond_its_device_and_shrinks_again(monkeypatch: pytest.M
             store.insert(src, dst)
             edges |= pairs(src, dst)
             shares.append(store.shares["cuda-emulated"])
-        assert limit.refused and sorted(shares, reverse=True) == shares and 0 < shares[-1] < NUM_SLOTS
+        assert limit.refused and sorted(shares, reverse=True) == shares and 0 < shares[-1] < NUM_BUCKETS
         gone = np.array(sorted(edges)[::4])
         for begin in range(0, len(gone), 50_000):
             store.delete(gone[begin : begin + 50_000, 0], gone[begin : begin + 50_000, 1])
@@ -127,40 +123,6 @@ def test_where_nobody_can_take_rows_a_batch_is_refused(
         assert_has(store, pairs(src, dst))
 
 
-@given(
-    counts=st.lists(st.integers(0, 400), min_size=2, max_size=5).filter(any),
-    data=st.data(),
-)
-def test_a_part_of_what_full_devices_have_goes_to_others(counts: list[int], data: st.DataObject) -> None:
-    givers = data.draw(st.sets(st.integers(0, len(counts) - 1), min_size=1))
-    others = {number: data.draw(st.floats(0.01, 100)) for number in range(len(counts)) if number not in givers}
-    wanted = fewer_slots(counts, givers, others)
-    if not others or not any(counts[number] for number in givers):
-        assert wanted is None
-        return
-    assert wanted is not None and sum(wanted) == sum(counts)
-    for number, have in enumerate(counts):
-        assert wanted[number] >= have if number in others else have / 2 <= wanted[number] + 1 <= max(1, have)
-
-
-def test_a_device_that_was_full_gets_no_more_until_the_graph_is_smaller() -> None:
-    balance = Balance([100.0, 1.0, 3.0])
-    assert balance.within_limits([1, 0, 0], 1000) == [1, 0, 0]
-    balance.limit(0, 512, 1000)
-    assert balance.within_limits([1, 0, 0], 1000) == [0.5, 0.125, 0.375]
-    assert balance.within_limits([1, 0, 0], 2000) == [0.5, 0.125, 0.375]  # it said so when it had half of fewer
-    assert balance.within_limits([1, 0, 0], 500) == [1, 0, 0]
-    assert balance.within_limits([1, 3, 0], 1000) == [0.25, 0.75, 0]
-    assert balance.limited == {0}
-
-
-def test_a_device_that_was_full_when_the_store_was_loaded_gets_more_when_that_is_smaller() -> None:
-    balance = Balance([100.0, 1.0])
-    balance.limit(0, 512, 0)  # nothing was there yet
-    assert balance.within_limits([1, 0], 1000) == [0.5, 0.5]
-    assert balance.within_limits([1, 0], 400) == [1, 0]
-
-
 @pytest.mark.gpu
 def test_a_graph_that_does_not_fit_on_a_gpu_is_kept_by_both() -> None:
     """CuPy's pool refuses what a smaller GPU would."""
@@ -177,7 +139,7 @@ def test_a_graph_that_does_not_fit_on_a_gpu_is_kept_by_both() -> None:
                 src, dst = random_edges(rng, count)
                 store.insert(src, dst)
                 edges |= pairs(src, dst)
-            assert 0 < store.shares["cuda:0"] < NUM_SLOTS
+            assert 0 < store.shares["cuda:0"] < NUM_BUCKETS
             pool.set_limit(size=before)
             assert_has(store, edges)
     finally:

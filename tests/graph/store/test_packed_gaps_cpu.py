@@ -22,7 +22,7 @@ def loaded(size: int, weighted: bool) -> tuple[packed.State, AnyArray]:
     keys = np.unique(keys_of(rng.integers(0, ROWS, size), rng.integers(0, 10**6, size)))
     state = packed.create(DEVICE, num_rows=ROWS, weighted=weighted)
     weights = (keys & np.uint64(2**32 - 1)).astype(float) if weighted else None
-    commit(state, keys, None, weights, "rebuild")
+    commit(state, keys, None, weights, "merge")
     return state, keys
 
 

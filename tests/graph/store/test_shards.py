@@ -1,10 +1,9 @@
-"""Several shards: whole rows on one of them, batches that all take or none, slots that move."""
+"""Several shards: whole rows on one of them, batches that all take or none, buckets that move."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from time import sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,16 +11,9 @@ import numpy as np
 import pytest
 
 import graphlode as gl
-from graphlode.common.control import Control
-from graphlode.common.store import Change, Path
-from graphlode.cuda.emulation.device import EmulatedDevice
 from graphlode.errors import DeviceMemoryError, InputError, StateError
-from graphlode.execute.device import kernel_module
-from graphlode.execute.devices import resolve
-from graphlode.execute.shares import NUM_SLOTS
+from graphlode.execute.shares import NUM_BUCKETS
 from graphlode.graph.store import balance
-from graphlode.graph.store.cost import CHOICES, CostModel
-from graphlode.graph.store.shard import KERNEL, _trial
 from stores import even, mixes, several
 
 
@@ -72,7 +64,7 @@ def test_an_undirected_edge_is_in_both_rows_whoever_owns_them(mix: list[str]) ->
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_moving_slots_keeps_the_graph(mix: list[str], weighted: bool) -> None:
+def test_moving_buckets_keeps_the_graph(mix: list[str], weighted: bool) -> None:
     store = filled(mix, weighted=weighted)
     before = store.snapshot()
     names = list(dict.fromkeys(store.devices))
@@ -87,7 +79,7 @@ def test_moving_slots_keeps_the_graph(mix: list[str], weighted: bool) -> None:
         assert store.has_edge(*before.edges()[-1].tolist())
 
 
-def test_moving_slots_is_all_or_nothing(mix: list[str]) -> None:
+def test_moving_buckets_is_all_or_nothing(mix: list[str]) -> None:
     store = filled(mix)
     before, shares = store.snapshot().edges().tolist(), store._shards.table.owners.copy()
     broken_at(store, 1, prepare=fail)
@@ -128,7 +120,7 @@ def test_automatic_shares_go_to_the_faster_device(monkeypatch: pytest.MonkeyPatc
         counts = store._shards.table.counts()
         if counts[0] > 2 * counts[1]:
             break
-    assert counts[0] > 2 * counts[1] and sum(counts) == NUM_SLOTS
+    assert counts[0] > 2 * counts[1] and sum(counts) == NUM_BUCKETS
     store.check()
     assert {tuple(pair) for pair in store.snapshot().edges().tolist()} == kept
 
@@ -156,95 +148,6 @@ def test_a_device_that_breaks_while_committing_closes_the_store_to_batches() -> 
     assert before.num_edges == len(before.edges())
 
 
-def test_a_batch_in_place_that_comes_to_a_merge_is_learned_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All pages would overflow. What that takes says nothing of batches that stay in place, such as deletions."""
-    learned: list[tuple[str, int]] = []
-    monkeypatch.setattr(CostModel, "choose", lambda *_, in_place=True: "in place" if in_place else "merge")
-    monkeypatch.setattr(CostModel, "observe", lambda _, path, updates, *rest: learned.append((path, updates)))
-    rng = np.random.default_rng(1)
-    with gl.DynamicGraph(directed=True, num_vertices=1000, devices="cuda-emulated") as store:
-        store.insert(*rng.integers(0, 1000, (2, 280_000)))
-        learned.clear()
-        edges = rng.integers(0, 1000, (2, 60_000))
-        assert dict(store.insert(*edges).paths) == {"cuda-emulated": "merge"}
-        assert dict(store.delete(*edges[:, :5000]).paths) == {"cuda-emulated": "in place"}
-        store.delete(*edges[:, 5000:10_000])  # what a batch took is told while the next one is written
-        store.check()
-    assert [path for path, _ in learned] == ["merge", "in place"]
-
-
-def test_the_path_of_a_batch_is_chosen_while_one_like_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    answers: list[Path] = []
-
-    def choose(_: CostModel, updates: int, entries: int, *, in_place: bool = True) -> Path:
-        assert in_place
-        asked.append(round(updates, -3))
-        return answers.pop(0)
-
-    monkeypatch.setattr(CostModel, "choose", choose)
-    monkeypatch.setattr(CostModel, "observe", lambda *_: None)
-    rng = np.random.default_rng(3)
-    with gl.DynamicGraph(directed=True, num_vertices=1000, devices="cuda-emulated") as store:
-        answers += ["rebuild"]
-        store.insert(*rng.integers(0, 1000, (2, 200_000)))
-        first, second = rng.integers(0, 1000, (2, 2, 9000))
-        asked.clear()
-        answers[:] = ["merge", "in place", "merge", "merge", "in place", "merge"]
-        paths = [store.delete(*edges).paths["cuda-emulated"] for edges in (first, second, first)]
-        assert paths == ["merge", "in place", "merge"] and asked == 4 * [9000]
-        other = store.delete(*second[:, :4000]).paths["cuda-emulated"]  # is not what was expected
-        assert other == "in place" and asked == 4 * [9000] + 2 * [4000]
-        store.check()
-
-
-@pytest.mark.parametrize("size", [16_384, 131_072])
-def test_calibration_times_what_it_says(size: int) -> None:
-    """Batches that are to stay in place do, and hardly any page is written anew for them."""
-    device = resolve("cuda-emulated")[0]
-    kernels = kernel_module(device, KERNEL)
-    changes: list[tuple[Path, Change]] = []
-
-    def apply(*given: Any, path: Path, control: Control) -> Change:
-        changes.append((path, kernels.apply(*given, path=path, control=control)))
-        return changes[-1][1]
-
-    watched: Any = SimpleNamespace(create=kernels.create, num_entries=kernels.num_entries, apply=apply)
-    work = device.submit(lambda: list(_trial(device, watched, size, weighted=False)))
-    assert [path for path, *_ in work.result()] == 3 * list(CHOICES)
-    in_place = [change for path, change in changes if path == "in place"]
-    assert len(in_place) == 6 and all(change.path == "in place" for change in in_place)
-    assert max(change.slots_written for change in in_place) < size
-
-
-def test_a_batch_on_the_calling_thread_is_waited_for_at_its_end_and_observed_whole(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """As on a GPU, which writes while the host goes on."""
-    monkeypatch.setattr(EmulatedDevice, "worker_turn", lambda device: device._worker.turn, raising=False)
-    observed: list[tuple[str, float]] = []
-    monkeypatch.setattr(CostModel, "choose", lambda *_, in_place=True: "merge" if observed else "in place")
-    monkeypatch.setattr(CostModel, "observe", lambda _, path, *rest: observed.append((path, rest[-1])))
-    rng = np.random.default_rng(4)
-    with gl.DynamicGraph(directed=True, num_vertices=1000, devices="cuda-emulated") as store:
-        shard = next(iter(store._shards))
-        store.insert(*rng.integers(0, 1000, (2, 100_000)))
-        shard._nearby, waits = shard.device, []
-        store._shards._share(store._shards.table)
-
-        def wait(device: Any) -> None:
-            waits.append(shard.is_writing)
-            sleep(0.05)
-
-        monkeypatch.setattr(shard.kernels, "wait_until_written", wait)
-        observed.clear()
-        paths = [store.delete(*rng.integers(0, 1000, (2, 5000))).paths["cuda-emulated"] for _ in range(3)]
-        store.check()
-    assert paths == ["in place", "in place", "merge"] and waits == 3 * [True]
-    assert [path for path, _ in observed] == ["in place", "in place"]  # the last one is told with the next
-    assert all(0.05 <= seconds < 5 for _, seconds in observed)
-
-
 def test_a_store_of_many_rows_grows_on_every_shard(mix: list[str]) -> None:
     store = gl.DynamicGraph(devices=mix, shares=even(mix))
     for begin in (0, 1000, 5000):
@@ -254,12 +157,18 @@ def test_a_store_of_many_rows_grows_on_every_shard(mix: list[str]) -> None:
     assert store.num_vertices == 6000 and snapshot.csr[0].size == 6001 and int(snapshot.degrees().max()) == 1
 
 
-def test_a_batch_that_loads_a_store_tells_nothing_of_those_that_follow() -> None:
+def test_a_batch_that_loads_a_store_does_not_count_for_the_shares() -> None:
     store = gl.DynamicGraph(devices=["cpu", "cpu"], num_vertices=500)
-    shown = store._shards._balance
-    assert shown is not None
+    balance = store._shards._balance
+    assert balance is not None
     rng = np.random.default_rng(7)
     store.insert(*rng.integers(0, 500, (2, 5000)))
-    assert shown._usual == 0 and not any(fit.observations for fit in shown._fits)
+    assert not balance._rates
     store.insert(*rng.integers(0, 500, (2, 800)))
-    assert 700 * 2 < shown._usual <= 800 * 2 and all(fit.observations == 1 for fit in shown._fits)
+    assert set(balance._rates) == {0, 1}
+
+
+def test_self_loops_are_counted_whatever_the_shards(mix: list[str]) -> None:
+    store = gl.DynamicGraph(devices=mix, shares=even(mix), num_vertices=50)
+    found = store.insert([1, 2, 3, 3], [1, 3, 2, 3])
+    assert (found.self_loops, found.inserted, found.unchanged) == (2, 1, 1)

@@ -220,7 +220,7 @@ class packed_rows {
     buffer<double> weights;
   };
   // The entries of rows whose slot (as in execute/shares.py) is chosen.
-  entries rows_in(std::span<const bool> slots, int threads, const control& ctl) const;
+  entries rows_in(std::span<const bool> buckets, int threads, const control& ctl) const;
   entries all(int threads, const control& ctl) const;
   entries row(std::int64_t row) const;
   void contains(std::span<const key_type> keys, bool* found) const noexcept;

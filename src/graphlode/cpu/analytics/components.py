@@ -11,8 +11,6 @@ from graphlode.cpu.device import CpuDevice
 from graphlode.cpu.graph.rows import native_rows
 from graphlode.types import AnyArray, Task
 
-READS_PAGES = True
-
 
 def launch(
     device: CpuDevice,

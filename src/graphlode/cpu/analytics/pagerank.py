@@ -12,7 +12,6 @@ from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
 from graphlode.types import MAX_NARROW_VERTICES, FloatArray, Task
 
-READS_PAGES = True
 # An iteration is bound by memory, of which pages have ten bytes for each entry, rows four: it takes one and a half times
 # as long. Rows take about as long to write as one iteration.
 ITERATIONS_ON_PAGES = 2

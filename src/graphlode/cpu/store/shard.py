@@ -9,68 +9,67 @@ from typing import Any, overload
 import numpy as np
 
 from graphlode.common.control import Control
-from graphlode.common.store import Change, Pairs, Path
+from graphlode.common.store import Change, Fullness, Pairs, Path
 from graphlode.cpu import _native
 from graphlode.cpu.device import CpuDevice
+from graphlode.cpu.store.pairs import entries_of
 from graphlode.types import AnyArray, Int64Array
 
 State = _native.PackedRows
-TAKES_PAIRS = True
-"""Batches may be `Pairs` of the host."""
+MOST_BRIEF = 2048
+TAKES_RESIDENT = False
 
 
-@dataclass
+@dataclass(slots=True)
 class Plan:
-    """An update that is ready to be committed; what it will write is taken already."""
+    """An update that is ready to be committed; all memory that it will write is taken."""
 
     native: Any
     path: Path
     seconds: float
-    self_loops: int = 0  # entries of pairs that were dropped
+    self_loops: int  # entries of pairs that were dropped
 
 
 def create(device: CpuDevice, *, num_rows: int, weighted: bool) -> State:
     return State(num_rows, weighted)
 
 
+def apply(
+    device: CpuDevice,
+    state: State,
+    entries: AnyArray | Pairs,
+    deletes: Any,
+    weights: AnyArray | None,
+    *,
+    path: Path,
+    control: Control,
+) -> Change:
+    return commit(device, prepare(device, state, entries, deletes, weights, path=path, control=control))
+
+
+def finish(device: CpuDevice, state: State) -> None:
+    """A commit returns when it is written."""
+
+
 def prepare(
     device: CpuDevice,
     state: State,
-    batch: AnyArray | Pairs,
+    entries: AnyArray | Pairs,
     deletes: Any,
     weights: AnyArray | None,
     *,
     path: Path,
     control: Control,
 ) -> Plan:
-    """Sort and locate the batch, and write whatever nobody can see yet; `state` must not change before the commit."""
+    """Sort and locate the batch, and write what no reader can see yet. `state` must not change before the commit."""
     begin = perf_counter()
     self_loops = 0
-    if isinstance(batch, Pairs):
-        batch, deletes, weights, self_loops = _entries(batch, deletes, weights, state.num_rows, device.threads)
+    if isinstance(entries, Pairs):
+        entries, deletes, weights, self_loops = entries_of(entries, deletes, weights, device.threads)
     native = _native.packed_prepare(
-        state, _whole(batch), _whole(deletes), _whole(weights), path, device.threads, control.words
+        state, _whole(entries), _whole(deletes), _whole(weights), path, device.threads, control.words
     )
     return Plan(native, path, perf_counter() - begin, self_loops)
-
-
-def _entries(
-    pairs: Pairs, deletes: Any, weights: AnyArray | None, num_rows: int, threads: int
-) -> tuple[AnyArray, AnyArray | None, AnyArray | None, int]:
-    """Keys, what goes with each of them, and how many entries of pairs of equals are left out."""
-    rows, neighbors, both = pairs.rows, pairs.neighbors, pairs.both
-    keys, self_loops = _native.packed_pair_keys(rows, neighbors, num_rows, both, threads)
-    kept = rows != neighbors if self_loops else None
-
-    def for_entries(values: AnyArray) -> AnyArray:
-        values = values if kept is None else values[kept]
-        return np.repeat(values, 2) if both else values
-
-    if deletes is True:
-        deletes = np.ones(keys.size, np.bool_)
-    elif deletes is not None:
-        deletes = for_entries(deletes)
-    return keys, deletes, None if weights is None else for_entries(weights), self_loops << both
 
 
 @overload
@@ -117,13 +116,18 @@ def row(device: CpuDevice, state: State, row: int) -> tuple[AnyArray, AnyArray |
     return keys.astype(np.int32), weights  # the low half of a key is the neighbor
 
 
-def rows_in(device: CpuDevice, state: State, slots: AnyArray) -> tuple[AnyArray, AnyArray | None]:
-    keys, weights = state.rows_in(_whole(slots), device.threads, Control().words)
+def rows_in(device: CpuDevice, state: State, buckets: AnyArray) -> tuple[AnyArray, AnyArray | None]:
+    keys, weights = state.rows_in(_whole(buckets), device.threads, Control().words)
     return keys, weights
 
 
 def num_entries(state: State) -> int:
     return state.num_entries
+
+
+def fullness(state: State) -> Fullness:
+    """Pages are split and condensed as they are written, so only the number of entries matters."""
+    return Fullness(state.num_entries)
 
 
 def nbytes(device: CpuDevice, state: State) -> int:
@@ -136,7 +140,7 @@ def statistics(device: CpuDevice, state: State) -> dict[str, Any]:
 
 
 def check(device: CpuDevice, state: State) -> None:
-    """Look at every rule of the structure; for tests."""
+    """Check every rule of the structure; for tests."""
     broken = state.check()
     if broken:
         raise AssertionError(broken)

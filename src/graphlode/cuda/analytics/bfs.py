@@ -19,8 +19,6 @@ SOURCE = KernelSource(
     ("bfs_start", "bfs_enter", "bfs_walk", "bfs_tail", "bfs_look_back", "bfs_collect"),
     DEFINES,
 )
-READS_PAGES = True
-
 # Words of bfs_state in bfs.cu, followed by the two status words.
 _FRONTIER, _REACHED, STATE_LEVEL, STATE_WORDS = 8, 10, 11, 13
 
@@ -73,7 +71,7 @@ def launch(
 
 class _Search:
     def __init__(self, device: KernelDevice, view: Mapping[str, Any], source: int) -> None:
-        self._device, self._rows = device, kernel_rows(view)
+        self._device, self._rows = device, kernel_rows(device, view)
         dtype, count = self._rows.dtype, self._rows.num_rows
         self._entries_left = self._rows.num_entries
         self.levels, self.parents = (device.empty(count, dtype) for _ in range(2))

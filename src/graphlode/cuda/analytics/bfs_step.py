@@ -15,34 +15,31 @@ from graphlode.common.control import Control
 from graphlode.cuda.analytics.bfs import OPERATION, SOURCE, STATE_LEVEL, STATE_WORDS, back_shape
 from graphlode.cuda.graph.rows import KernelRows, kernel_rows
 from graphlode.cuda.interface import KernelDevice, launch_shape, raise_fault
-from graphlode.cuda.store.state import State
+from graphlode.cuda.store.version import Version
 from graphlode.types import AnyArray, BoolArray
 
 
 @dataclass
 class Search:
-    pages: State
+    rows: KernelRows
     levels: Any
     parents: Any
     queues: Any
     words: Any  # the state of bfs.cu and the status
     length: int = 0  # of the queued rows
 
-    def rows(self) -> KernelRows:
-        """Anew for every launch: the store may have been written since the last one."""
-        return kernel_rows({"pages": self.pages, "num_rows": len(self.levels)})
-
-    def arguments(self, rows: KernelRows) -> tuple[Any, ...]:
+    def arguments(self) -> tuple[Any, ...]:
         arrays = (self.levels, self.parents, self.queues, self.words[:STATE_WORDS], self.words[STATE_WORDS:])
-        return (*rows.arguments, np.int64(len(self.levels)), *arrays)
+        return (*self.rows.arguments, np.int64(len(self.levels)), *arrays)
 
 
-def begin(device: KernelDevice, state: State, *, num_vertices: int, own: BoolArray) -> Search:
+def begin(device: KernelDevice, state: Version, *, num_vertices: int, own: BoolArray) -> Search:
     levels, parents = (device.empty(num_vertices, np.int32) for _ in range(2))
     levels.fill(-1)
     parents.fill(-1)
     queues = device.empty(2 * num_vertices, np.int32)
-    return Search(state, levels, parents, queues, device.zeros(STATE_WORDS + 2, np.int64))
+    rows = kernel_rows(device, {"pages": state, "num_rows": num_vertices})
+    return Search(rows, levels, parents, queues, device.zeros(STATE_WORDS + 2, np.int64))
 
 
 def enter(device: KernelDevice, search: Search, frontier: AnyArray, *, level: int, control: Control) -> int:
@@ -50,10 +47,10 @@ def enter(device: KernelDevice, search: Search, frontier: AnyArray, *, level: in
     start = np.zeros(STATE_WORDS + 2, np.int64)
     start[STATE_LEVEL] = level
     search.words = device.asarray(start)
-    rows = search.rows()
+    rows = search.rows
     kernels = device.load(SOURCE, ROWS=rows.define)
     grid, block = launch_shape(device, frontier.size)
-    arguments = (*search.arguments(rows), device.asarray(frontier), np.int64(frontier.size))
+    arguments = (*search.arguments(), device.asarray(frontier), np.int64(frontier.size))
     kernels.launch("bfs_enter", grid, block, arguments)
     _, _, search.length = _queued(device, search, level)
     return int(search.length * rows.entries_by_length)
@@ -63,14 +60,14 @@ def step(
     device: KernelDevice, search: Search, *, level: int, backwards: bool, control: Control
 ) -> tuple[AnyArray, AnyArray]:
     control.check()
-    rows = search.rows()
+    rows = search.rows
     kernels = device.load(SOURCE, ROWS=rows.define)
     if backwards:
-        kernels.launch("bfs_look_back", *back_shape(device, rows), search.arguments(rows))
+        kernels.launch("bfs_look_back", *back_shape(device, rows), search.arguments())
         raise_fault(device.get(search.words)[STATE_WORDS:], OPERATION, device.name)
         found = device.xp.flatnonzero(search.levels == level + 1).astype(np.int32)
     else:
-        kernels.launch("bfs_walk", *launch_shape(device, search.length), search.arguments(rows))
+        kernels.launch("bfs_walk", *launch_shape(device, search.length), search.arguments())
         short_rows, long_rows, _ = _queued(device, search, level + 1)
         first = len(search.levels) * ((level + 1) & 1)
         queue = search.queues[first : first + len(search.levels)]

@@ -15,8 +15,6 @@ from graphlode.types import Task
 
 OPERATION = "analytics.components"
 SOURCE = KernelSource("analytics/components", ("components_join", "components_compress"), DEFINES)
-READS_PAGES = True
-
 _FIRST_ENTRIES = 2
 _SAMPLES = 1024
 _NOBODY = -1
@@ -29,7 +27,7 @@ def launch(
     task = next(iter(tasks), None)
     if task is None:
         return None
-    xp, rows = device.xp, kernel_rows(view)
+    xp, rows = device.xp, kernel_rows(device, view)
     num_vertices, dtype = rows.num_rows, rows.dtype
     if num_vertices == 0:
         return {"labels": np.zeros(0, dtype), "count": 0}

@@ -16,7 +16,6 @@ from graphlode.cuda.walks.pagerank_pages import PageRanking
 from graphlode.types import FloatArray, Task
 
 OPERATION = "analytics.pagerank"
-READS_PAGES = True
 # Rows would be read a little faster than pages, but writing them takes memory for a second copy of the graph.
 ITERATIONS_ON_PAGES = math.inf
 TILE_ROW_BITS = 13  # sums of so many destinations take 64 KiB of shared memory: three blocks on a multiprocessor

@@ -8,13 +8,12 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from graphlode.common.worker import Worker
+from graphlode.common.worker import Queued, Worker
 from graphlode.cuda.compiler import KernelSource, Specialisation
 from graphlode.cuda.emulation.build import build
 from graphlode.cuda.emulation.module import EmulatedModule
@@ -25,7 +24,7 @@ from graphlode.types import AnyArray, Memory
 _MOST_SHORT = np.iinfo(np.int32).max
 
 
-class EmulatedDevice:
+class EmulatedDevice(Queued):
     """A small GPU that is not there. Its limits can be chosen, to take a driver down the path of a smaller or larger one."""
 
     backend = "cuda"
@@ -63,12 +62,6 @@ class EmulatedDevice:
     def get_pinned(self, array: AnyArray) -> AnyArray:
         return array
 
-    def submit(self, work: Callable[[], Any]) -> Future[Any]:
-        return self._worker.submit(work)
-
-    def nearby(self) -> None:
-        """Streams and memory belong to the worker."""
-
     def synchronize(self) -> None:
         """A launch returns when it is done."""
 
@@ -77,7 +70,7 @@ class EmulatedDevice:
         if words[place] != value:
             raise self._without_word()
 
-    def hear(self, words: AnyArray, value: int) -> list[int]:
+    def read_report(self, words: AnyArray, value: int) -> list[int]:
         if (words >> np.uint64(32) != value).any():
             raise self._without_word()
         found: list[int] = (words & np.uint64(2**32 - 1)).tolist()
@@ -85,10 +78,6 @@ class EmulatedDevice:
 
     def _without_word(self) -> KernelFaultError:
         return KernelFaultError(f"{self.name}: a kernel ended without the word that was waited for")
-
-    def current(self) -> AbstractContextManager[None]:
-        """There is no stream."""
-        return nullcontext()
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> AnyArray:
         with self._memory_errors():

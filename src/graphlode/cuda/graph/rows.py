@@ -13,22 +13,26 @@ from typing import Any
 import numpy as np
 
 from graphlode.common.store import LEAF_SLOTS, PAGE_LEAVES
-from graphlode.cuda.interface import vertex_define
-from graphlode.cuda.store.state import State
+from graphlode.cuda.interface import KernelDevice, vertex_define
+from graphlode.cuda.store.version import Description, Version
 
 DEFINES = {"ROWS": ("csr_rows<int>", "csr_rows<long long>", "page_rows")}
 
 
 @dataclass(frozen=True)
 class KernelRows:
-    """The define, the two arguments, and sizes; of rows on pages also whose they are. Compressed rows have no leaves."""
+    """The define, the two arguments, and sizes; of rows on pages also whose they are. Compressed rows have no leaves.
+
+    Keep it until the kernels have run: it keeps what the arguments point to, which batches of the store replace.
+    """
 
     define: str
     arguments: tuple[Any, Any]
     num_rows: int
     num_entries: int
     dtype: np.dtype[Any]  # of a vertex
-    state: State | None = None
+    state: Version | None = None
+    description: Description | None = None
 
     @property
     def num_leaves(self) -> int:
@@ -40,22 +44,20 @@ class KernelRows:
         return 1.0 if self.state is None else self.num_entries / (self.num_leaves * LEAF_SLOTS)
 
 
-def kernel_rows(view: Mapping[str, Any]) -> KernelRows:
-    """The rows of a view that has `offsets` and `neighbors`, or `pages` and `num_rows`.
-
-    Good until the shard or another version of it is written: that may move what the arguments point to.
-    """
+def kernel_rows(device: KernelDevice, view: Mapping[str, Any]) -> KernelRows:
+    """The rows of a view that has `offsets` and `neighbors`, or `pages` and `num_rows`."""
     if "pages" in view:
-        state: State = view["pages"]
-        described = state.described()
+        state: Version = view["pages"]
+        description = state.description(device)
         sizes = (int(view["num_rows"]), state.num_entries)
-        return KernelRows("page_rows", (described, described), *sizes, np.dtype(np.int32), state)
+        both = description.struct, description.struct
+        return KernelRows("page_rows", both, *sizes, np.dtype(np.int32), state, description)
     offsets, neighbors = view["offsets"], view["neighbors"]
     define = f"csr_rows<{vertex_define(neighbors.dtype)}>"
     return KernelRows(define, (offsets, neighbors), len(offsets) - 1, len(neighbors), np.dtype(neighbors.dtype))
 
 
-def row_places(state: State, rows: Any) -> Any:
+def row_places(state: Version, rows: Any) -> Any:
     """Where the leaves at which rows begin come in the order of keys; `rows` is what picks some of them."""
     leaves = state.row_leaves[rows].astype(np.int64)
     positions = state.directory.positions[leaves // PAGE_LEAVES].astype(np.int64)

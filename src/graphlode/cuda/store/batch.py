@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphlode.common.store import LEAF_SLOTS, PAGE_SLOTS, Change, certainly_in_place
+from graphlode.common.store import LEAF_SLOTS, PAGE_SLOTS, Change
 from graphlode.cuda.interface import KernelDevice
 from graphlode.cuda.store.groups import RECORD_WORDS
 from graphlode.cuda.store.input import INFO_WORDS, MOST_SMALL, Staging
@@ -42,7 +42,6 @@ _ONLY_PLANNED = (
     *("keys", "weights", "tile_effects", "kinds"),
     *("tasks", "suspects", "narrow", "wide", "flagged"),
 )
-_KEPT = 1 << 14  # updates: buffers for more are let go after the batch, unless they are few beside the entries
 
 
 class _Layout(NamedTuple):
@@ -99,7 +98,7 @@ class Descriptions:
                 return known.struct
         fields: AnyArray = np.empty(layout.fields.size + 3, np.uint64)
         np.add(layout.fields, np.uint64(base), out=fields[:-3])
-        fields[-3:] = base, staging.told_at, staging.counted_at
+        fields[-3:] = base, staging.reported_at, staging.counted_at
         if len(self._known) < self._MOST:
             struct = device.asarray(fields)
         else:
@@ -148,74 +147,14 @@ class Buffers:
         return self._device.words_in(self._memory, self._layout.words)
 
 
-class Workspace:
-    """The buffers of a shard, kept between batches unless they are large."""
-
-    def __init__(self) -> None:
-        self.kept: Buffers | None = None
-        self._descriptions = Descriptions()  # of buffers that are not kept
-        self._staging: Staging | None = None
-
-    def staging(self, device: KernelDevice) -> Staging:
-        if self._staging is None:
-            self._staging = Staging(device)
-        return self._staging
-
-    def has_room(self, count: int, pages: int) -> bool:
-        """Whether what is kept is enough for so many updates of a shard with so many pages."""
-        kept = self.kept
-        return kept is not None and kept.capacity >= count and (kept.pages >= pages or kept.pages >= count)
-
-    def buffers(
-        self,
-        device: KernelDevice,
-        count: int,
-        *,
-        pages: int,
-        entries: int,
-        weighted: bool,
-        planned: bool,
-        apart: bool = False,
-    ) -> Buffers:
-        """Room for `count` updates of a shard with so many pages; whether they are `planned` or merged. `apart`: others than
-        those that are kept, in which there is a plan that may still be written."""
-        staging, kept = self.staging(device), self.kept
-        if not planned and not apart and kept is not None and kept.capacity >= max(count, MOST_SMALL + 1):
-            return kept  # which has room for what is sorted
-        if not planned or not (count <= _KEPT or certainly_in_place(count, entries)):
-            of, needed = self._descriptions, pages if planned else 0  # the same however many there are, if possible
-            return Buffers(device, staging, count, pages=needed, weighted=weighted, planned=planned, descriptions=of)
-        if not self.has_room(count, pages):
-            room = max(MOST_SMALL, -(-count // MOST_SMALL) * MOST_SMALL)
-            if self.kept is not None:
-                room = max(room, self.kept.capacity)
-            self.kept = None
-            more_pages = pages + pages // 4 + 64
-            of = Descriptions()
-            self.kept = Buffers(
-                device, staging, room, pages=more_pages, weighted=weighted, planned=True, descriptions=of
-            )
-        assert self.kept is not None
-        return self.kept
-
-    def tidy(self) -> None:
-        """Let go of buffers for large batches; the next one makes others."""
-        if self.kept is not None and self.kept.capacity > _KEPT:
-            self.kept = None
-
-    @property
-    def nbytes(self) -> int:
-        return 0 if self.kept is None else self.kept.nbytes
-
-
 def read_info(device: KernelDevice, buffers: Buffers) -> dict[str, int]:
     """What the plan came to: the one look at the device that a batch needs."""
     return named_info(device.get(buffers.info).tolist())
 
 
-def change_of(told: list[int], num_fresh: int, seconds: float) -> Change:
+def change_of(words: list[int], num_fresh: int, seconds: float) -> Change:
     """What a batch in place did, by the words of its information, of which so many pages were written anew."""
-    _, inserted, deleted, changed, leaves, _, narrow, wide, _, window_leaves, self_loops, *_ = told
+    _, inserted, deleted, changed, leaves, _, narrow, wide, _, window_leaves, self_loops, *_ = words
     slots = LEAF_SLOTS * (leaves + window_leaves) + PAGE_SLOTS * num_fresh
     return Change(inserted, deleted, changed, "in place", slots, narrow + wide + num_fresh, seconds, self_loops)
 

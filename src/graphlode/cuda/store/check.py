@@ -11,15 +11,17 @@ from graphlode.cuda.store.leaves import leaf_counts, leaf_separators
 from graphlode.cuda.store.pool import NO_KEY
 from graphlode.cuda.store.read import slots
 from graphlode.cuda.store.state import State
+from graphlode.cuda.store.version import Version
 from graphlode.types import AnyArray
 
 _LEAST_IN_LEAF = int(lower_bound(0) * LEAF_SLOTS)
 
 
-def check(device: KernelDevice, state: State) -> None:
+def check(device: KernelDevice, state: Version) -> None:
     """Raise AssertionError naming what is broken."""
-    state.pool.collect()
-    counts = device.get(leaf_counts(device, state.described(), state.pages.size)).astype(np.int64)
+    if isinstance(state, State):
+        state.pool.collect()
+    counts = device.get(leaf_counts(device, state.described(device), state.pages.size)).astype(np.int64)
     _check_entries(device, state, counts)
     _check_bounds(counts)
     separators = _check_separators(device, state, counts)
@@ -27,7 +29,7 @@ def check(device: KernelDevice, state: State) -> None:
     _check_pool(device, state, counts)
 
 
-def _check_entries(device: KernelDevice, state: State, counts: AnyArray) -> None:
+def _check_entries(device: KernelDevice, state: Version, counts: AnyArray) -> None:
     assert (counts <= LEAF_SLOTS).all(), "a leaf has more entries than slots"
     assert int(counts.sum()) == state.num_entries, "the number of entries is not that of the leaves"
     found, _ = slots(device, state, 0, counts.size)
@@ -46,9 +48,9 @@ def _check_bounds(counts: AnyArray) -> None:
         assert (counts >= _LEAST_IN_LEAF).all(), "a leaf is too empty"
 
 
-def _check_separators(device: KernelDevice, state: State, counts: AnyArray) -> AnyArray:
+def _check_separators(device: KernelDevice, state: Version, counts: AnyArray) -> AnyArray:
     """The separators of all leaves in key order."""
-    of_pages = device.get(leaf_separators(device, state.described(), state.pages.size))
+    of_pages = device.get(leaf_separators(device, state.described(device), state.pages.size))
     separators: AnyArray = of_pages.ravel()
     assert separators[0] == 0, "the first separator is not 0"
     assert (separators[1:] >= separators[:-1]).all(), "separators do not ascend"
@@ -62,7 +64,7 @@ def _check_separators(device: KernelDevice, state: State, counts: AnyArray) -> A
     return separators
 
 
-def _check_rows(device: KernelDevice, state: State, separators: AnyArray) -> None:
+def _check_rows(device: KernelDevice, state: Version, separators: AnyArray) -> None:
     starts = np.arange(state.num_rows + 1, dtype=np.uint64) << np.uint64(32)
     places = np.searchsorted(separators, starts, side="right") - 1
     expected = state.pages.astype(np.int64)[places // PAGE_LEAVES] * PAGE_LEAVES + places % PAGE_LEAVES
@@ -70,7 +72,7 @@ def _check_rows(device: KernelDevice, state: State, separators: AnyArray) -> Non
     np.testing.assert_array_equal(found, expected, "leaves of the rows")
 
 
-def _check_pool(device: KernelDevice, state: State, counts: AnyArray) -> None:
+def _check_pool(device: KernelDevice, state: Version, counts: AnyArray) -> None:
     pool, pages = state.pool, state.pages
     assert np.unique(pages).size == pages.size, "a page is in the directory twice"
     assert (pool.references[pages] >= 1).all(), "a page of the directory is not held"
@@ -78,10 +80,10 @@ def _check_pool(device: KernelDevice, state: State, counts: AnyArray) -> None:
     positions = device.get(state.directory.positions)[pages]
     np.testing.assert_array_equal(positions, np.arange(pages.size), "positions of pages")
     assert np.array_equal(np.sort(pool.free), np.flatnonzero((pool.references == 0) & pool.backed)), "free pages"
-    if not state.frozen:
+    if isinstance(state, State):
         held = device.get(pool.arrays["held"])[pages]
         np.testing.assert_array_equal(held, pool.references[pages] > 1, "flags of pages that other versions hold")
-    if not state.frozen and not state.planning:
-        planned = device.get(leaf_counts(device, state.described(), pages.size, planned=True))
+    if isinstance(state, State) and not state.planning:
+        planned = device.get(leaf_counts(device, state.described(device), pages.size, planned=True))
         np.testing.assert_array_equal(planned, counts, "counts after the batch")
         np.testing.assert_array_equal(device.get(pool.arrays["totals"])[pages], counts.sum(axis=1), "totals of pages")

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from graphlode.common.resident import wait_until_written
 from graphlode.common.store import Pairs
 from graphlode.cuda.interface import KernelDevice
-from graphlode.cuda.others import wait_until_written
 from graphlode.cuda.store.pool import address
 from graphlode.cuda.store.sort import COUNTED_WORDS
 from graphlode.errors import DeviceMemoryError
@@ -32,7 +32,7 @@ _ALL_NEIGHBORS = 32  # bits
 
 
 @dataclass(slots=True)
-class Given:
+class Input:
     """Arrays of the device; those that `how` does not speak of are not looked at."""
 
     tails: Any
@@ -68,7 +68,7 @@ class Staging:
     before that."""
 
     def __init__(self, device: KernelDevice) -> None:
-        widths = {"told": 8 * INFO_WORDS, "tails": 8 * MOST_MAPPED, "heads": 8 * MOST_MAPPED}
+        widths = {"reported": 8 * INFO_WORDS, "tails": 8 * MOST_MAPPED, "heads": 8 * MOST_MAPPED}
         widths |= {"deletes": MOST_MAPPED, "weights": 8 * MOST_MAPPED}
         host, there = mapped(device, sum(widths.values()))
         self.device_number = None if device.xp is np else there.data.device_id
@@ -77,10 +77,10 @@ class Staging:
             own[name], self.on_device[name] = host[at : at + width], there[at : at + width]
             at += width
         self.on_device["weights"] = self.on_device["weights"].view(np.float64)
-        self.told_at = address(self.on_device["told"])
+        self.reported_at = address(self.on_device["reported"])
         self._device, self._counted = device, device.zeros(COUNTED_WORDS, np.uint32)
         self.counted_at = address(self._counted)
-        self.told = own["told"].view(np.uint64)
+        self.reported = own["reported"].view(np.uint64)
         self._tails = {size: own["tails"].view(f"i{size}") for size in (4, 8)}
         self._heads = {size: own["heads"].view(f"i{size}") for size in (4, 8)}
         self._keys = own["tails"].view(np.uint64)
@@ -91,11 +91,11 @@ class Staging:
         """What was counted of a batch that was not sorted to the end."""
         self._device.update(self._counted, 0, np.zeros(COUNTED_WORDS, np.uint32))
 
-    def forget_told(self) -> None:
-        """What the device said, all of which was heard."""
-        self.told[:] = 0
+    def forget_reported(self) -> None:
+        """Clear what the device reported, all of which was read."""
+        self.reported[:] = 0
 
-    def take_pairs(self, pairs: Pairs, deletes: Any, weights: Any) -> Given:
+    def take_pairs(self, pairs: Pairs, deletes: Any, weights: Any) -> Input:
         """A copy of a small batch of the host."""
         rows = pairs.rows
         size, width = rows.size, rows.itemsize
@@ -109,19 +109,19 @@ class Staging:
             self._deletes[:size] = deletes
         return self._given(how, size, 2 * size if pairs.both else size, weights, pairs.bits)
 
-    def take_keys(self, keys: AnyArray, weights: FloatArray | None) -> Given:
+    def take_keys(self, keys: AnyArray, weights: FloatArray | None) -> Input:
         self._keys[: keys.size] = keys
         return self._given(0, keys.size, keys.size, weights, _ALL_NEIGHBORS)
 
-    def _given(self, how: int, size: int, count: int, weights: Any, bits: int) -> Given:
+    def _given(self, how: int, size: int, count: int, weights: Any, bits: int) -> Input:
         if weights is not None:
             how |= WEIGHTS
             self._weights[:size] = weights
         on = self.on_device
-        return Given(on["tails"], on["heads"], on["deletes"], on["weights"], how, count, bits)
+        return Input(on["tails"], on["heads"], on["deletes"], on["weights"], how, count, bits)
 
 
-def take(device: KernelDevice, staging: Staging, batch: Any, deletes: Any, weights: Any) -> Given:
+def take(device: KernelDevice, staging: Staging, batch: Any, deletes: Any, weights: Any) -> Input:
     """A batch of keys, or of pairs, that lies on the host or on the device."""
     if isinstance(batch, Pairs):
         if not batch.resident and batch.size <= MOST_MAPPED:
@@ -134,10 +134,10 @@ def take(device: KernelDevice, staging: Staging, batch: Any, deletes: Any, weigh
         return staging.take_keys(batch, weights)
     keys = device.asarray(batch)
     how, values = (0, staging.on_device["weights"]) if weights is None else (WEIGHTS, device.asarray(weights))
-    return Given(keys, keys, staging.on_device["deletes"], values, how, int(keys.size), _ALL_NEIGHBORS)
+    return Input(keys, keys, staging.on_device["deletes"], values, how, int(keys.size), _ALL_NEIGHBORS)
 
 
-def _pairs_on_device(device: KernelDevice, staging: Staging, pairs: Pairs, deletes: Any, weights: Any) -> Given:
+def _pairs_on_device(device: KernelDevice, staging: Staging, pairs: Pairs, deletes: Any, weights: Any) -> Input:
     tails, heads, stream, number = pairs.rows, pairs.neighbors, pairs.stream, staging.device_number
     kind = device.xp.ndarray
     if not pairs.resident:
@@ -157,4 +157,4 @@ def _pairs_on_device(device: KernelDevice, staging: Staging, pairs: Pairs, delet
         how, gone = how | DELETES, device.asarray(deletes)
     if weights is not None:
         how, values = how | WEIGHTS, device.asarray(weights)
-    return Given(tails, heads, gone, values, how, pairs.size, pairs.bits, stream, pairs.resident)
+    return Input(tails, heads, gone, values, how, pairs.size, pairs.bits, stream, pairs.resident)

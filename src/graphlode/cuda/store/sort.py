@@ -7,13 +7,8 @@ of the shard can have, so with a pass for every eight of them.
 from __future__ import annotations
 
 from math import isqrt
-from typing import TYPE_CHECKING
 
 from graphlode.cuda.compiler import KernelSource
-
-if TYPE_CHECKING:
-    from graphlode.cuda.store.input import Given
-    from graphlode.cuda.store.state import State
 
 SOURCE = KernelSource(
     "store/sort",
@@ -42,11 +37,11 @@ def space_words(count: int) -> int:
     return _PUBLISHED_AT + 2 * _DIGITS * -(-count // SORT_TILE)
 
 
-def passes_for(state: State, given: Given) -> int:
-    """By how many digits a batch is sorted; 0: in tiles."""
-    if given.count <= MOST_TILES * MERGE_TILE:
+def passes_for(count: int, num_rows: int, neighbor_bits: int) -> int:
+    """The number of digits by which a batch is sorted; 0: it is sorted in tiles."""
+    if count <= MOST_TILES * MERGE_TILE:
         return 0
-    return -(-(max(1, (state.num_rows - 1).bit_length()) + given.neighbor_bits) // _DIGIT_BITS)
+    return -(-(max(1, (num_rows - 1).bit_length()) + neighbor_bits) // _DIGIT_BITS)
 
 
 def fans_for(count: int) -> tuple[int, int]:

@@ -28,8 +28,8 @@ class ArrivingSums:
     """The rows of a view, and what their sums need beside them. `weights` are those of the entries of compressed rows."""
 
     def __init__(self, device: KernelDevice, view: Mapping[str, Any], weights: Any = None) -> None:
-        rows = kernel_rows(view)
-        self._device, self._view, self._num_rows = device, view, rows.num_rows
+        rows = self._rows = kernel_rows(device, view)
+        self._device, self._num_rows = device, rows.num_rows
         self._kernels = device.load(SOURCE, ROWS=rows.define)
         self._weighted = np.int32(weights is not None)
         if rows.state is not None:
@@ -50,7 +50,7 @@ class ArrivingSums:
 
     def run(self, sent: Any, kernel: str, long_kernel: str, arguments: tuple[Any, ...], parts: Any = None) -> None:
         """Sum and have the kernels finish every row; `parts` is where they leave their own sums, if they have any."""
-        rows = kernel_rows(self._view)  # anew: the store may have been written since the last time
+        rows = self._rows
         first, second = rows.arguments
         if rows.state is not None:
             grid, block = launch_shape(self._device, WARP * rows.num_leaves)

@@ -9,9 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from graphlode.cuda.others import wait_until_written
+from graphlode.common.resident import ids_on_device, wait_until_written
 from graphlode.errors import InputError
-from graphlode.execute.resident import ids_on_device
 from graphlode.graph.arrays import as_ids, as_weights, columns_of_pairs
 from graphlode.types import AnyArray, BoolArray, FloatArray
 
@@ -53,16 +52,17 @@ class Batch:
     (2, 1)
     """
 
-    # Only what differs is written, past `__setattr__`: small batches are made in a microsecond.
-    given: Updates  # self-loops among them: looking for those takes longer than a GPU takes for the batch
-    resident: bool = False  # whether src and dst lie on a CUDA device, as they were given
-    stream: int | None = None  # in which these may still be written
+    __slots__ = ("_all_gone", "_given", "_resident", "_sifted", "_stream")
 
     def __init__(self, src: Any, dst: Any = None, weights: Any = None, delete: Any = None) -> None:
+        self._resident, self._stream = False, None
+        self._sifted: Updates | None = None
+        self._all_gone: BoolArray | None = None
         if dst is None:
             src, dst = columns_of_pairs(src)
         elif type(src) is not np.ndarray and (there := ids_on_device(src, dst)) is not None:
-            self._keep_resident(src, dst, weights, delete, *there)
+            size, self._stream = there
+            self._keep_resident(src, dst, weights, delete, size)
             return
         tails, heads = as_ids(src, "src"), as_ids(dst, "dst")
         size = tails.size
@@ -70,28 +70,41 @@ class Batch:
             raise InputError(f"src and dst must have the same length, got {size} and {heads.size}")
         gone = None if delete is None else _gone(delete, size)
         values = None if weights is None else as_weights(weights, size, gone)
-        self.__dict__["given"] = _read_only_updates(tails, heads, values, gone, size)
+        self._given = _read_only_updates(tails, heads, values, gone, size)
 
     @classmethod
     def _on_device(cls, src: Any, dst: Any, weights: Any = None, delete: Any = None) -> Batch:
         """A batch whose ids lie on the store's device, whatever that is; for tests of devices that are not there."""
-        batch = cls.__new__(cls)
-        batch._keep_resident(src, dst, weights, delete, int(src.size), None)
+        batch = cls((), ())
+        batch._keep_resident(src, dst, weights, delete, int(src.size))
         return batch
 
-    def _keep_resident(self, src: Any, dst: Any, weights: Any, delete: Any, size: int, stream: int | None) -> None:
+    def _keep_resident(self, src: Any, dst: Any, weights: Any, delete: Any, size: int) -> None:
         gone = None if delete is None else _gone(delete, size)
         values = None if weights is None else as_weights(weights, size, gone)
-        keep = self.__dict__
-        keep["given"], keep["resident"], keep["stream"] = Updates(src, dst, values, gone, size), True, stream
+        self._resident, self._given = True, Updates(src, dst, values, gone, size)
+
+    @property
+    def resident(self) -> bool:
+        """Whether src and dst lie on a device."""
+        return self._resident
+
+    @property
+    def stream(self) -> int | None:
+        """The stream in which they may still be being written, as the CUDA array interface names it."""
+        return self._stream
+
+    @property
+    def given(self) -> Updates:
+        """The updates with their self-loops: to look for these takes longer than a GPU takes for the batch."""
+        return self._given
 
     @property
     def sifted(self) -> Updates:
-        """Without self-loops, unless the ids lie on a device."""
-        found: Updates | None = self.__dict__.get("_sifted")
-        if found is None:
-            found = self.__dict__["_sifted"] = self.given if self.resident else _without_loops(self.given)
-        return found
+        """The updates without self-loops, unless the ids lie on a device."""
+        if self._sifted is None:
+            self._sifted = self._given if self.resident else _without_loops(self._given)
+        return self._sifted
 
     @property
     def src(self) -> AnyArray:
@@ -119,10 +132,9 @@ class Batch:
         gone = self.sifted.gone
         if gone is not True:
             return gone
-        all_of_them: BoolArray | None = self.__dict__.get("_all_of_them")
-        if all_of_them is None:
-            all_of_them = self.__dict__["_all_of_them"] = _read_only(np.ones(len(self), bool))
-        return all_of_them
+        if self._all_gone is None:
+            self._all_gone = _read_only(np.ones(len(self), bool))
+        return self._all_gone
 
     def on_host(self) -> Batch:
         """The same batch in host memory."""
@@ -132,9 +144,6 @@ class Batch:
         for ids in (src, dst):
             wait_until_written(ids, self.stream)
         return Batch(as_ids(src, "src"), as_ids(dst, "dst"), weights, gone)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"a batch does not change; make a new one instead of setting {name}")
 
     def __len__(self) -> int:
         """The number of updates; self-loops are not counted, unless the ids lie on a device."""
@@ -148,14 +157,11 @@ class Batch:
         return Batch, self.on_host().given[:4]
 
 
-_NO_PATHS: Mapping[str, str] = MappingProxyType({})
-
-
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, slots=True)
 class BatchResult:
     """What a batch did. Edges count, not their directions; `unchanged` were there, or absent, already, or named twice.
 
-    `paths` says by shard how the batch was written; shards that it did not concern are left out.
+    `paths` says by shard how the batch was written. Shards that it did not concern are left out.
     """
 
     version: int
@@ -167,27 +173,21 @@ class BatchResult:
     paths: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
 
-    def __init__(
-        self,
-        version: int,
-        inserted: int = 0,
-        deleted: int = 0,
-        changed: int = 0,
-        unchanged: int = 0,
-        self_loops: int = 0,
-        paths: Mapping[str, str] = _NO_PATHS,
-        seconds: float = 0.0,
-    ) -> None:
-        # What a frozen dataclass does for itself takes ten times as long, an eighth of a small batch.
-        keep = self.__dict__
-        keep["version"], keep["inserted"], keep["deleted"] = version, inserted, deleted
-        keep["changed"], keep["unchanged"], keep["self_loops"] = changed, unchanged, self_loops
-        keep["paths"] = paths if type(paths) is MappingProxyType else MappingProxyType(dict(paths))
-        keep["seconds"] = seconds
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "paths", MappingProxyType(dict(self.paths)))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__} | {"paths": dict(self.paths)}
+        return {
+            "version": self.version,
+            "inserted": self.inserted,
+            "deleted": self.deleted,
+            "changed": self.changed,
+            "unchanged": self.unchanged,
+            "self_loops": self.self_loops,
+            "paths": dict(self.paths),
+            "seconds": self.seconds,
+        }
 
     def __reduce__(self) -> Any:
         return _restore, (self.to_dict(),)

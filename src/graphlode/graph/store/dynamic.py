@@ -1,9 +1,9 @@
 """The store: a graph that changes by batches, on one device or spread over several.
 
-Batches go through the shards (`graph/shards.py`); whoever reads gets a snapshot (`graph/snapshot.py`). There is one
-writer at a time. Readers take a snapshot without waiting if there is one of the present version. A store that is read
-from other threads than it is written from takes one after every batch, so that its readers have one while the next is
-prepared; one that is not gives its last snapshot up when a batch begins, so that pages need not be copied for nobody.
+Batches go through the shards (`shards.py`); readers get snapshots (`snapshot.py`). There is one writer at a time. A
+reader gets a snapshot without waiting if there is one of the present version. A store that other threads read than the
+one that writes makes a snapshot after every batch, so that readers have one while the next batch is prepared. A store
+that only its writer reads gives up its last snapshot when a batch begins, so that pages need not be copied for it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from threading import Lock, get_ident
 from time import perf_counter
 from traceback import clear_frames
 from types import MappingProxyType, TracebackType
-from typing import Any, get_args, overload
+from typing import Any, NamedTuple, get_args, overload
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -26,15 +26,22 @@ from graphlode.execute.device import Device
 from graphlode.execute.devices import Devices, canonical, resolve
 from graphlode.execute.run import Shares
 from graphlode.execute.shares import weights_from
-from graphlode.graph.store.balance import first_weights
 from graphlode.graph.store.batch import Batch, BatchResult, Updates
 from graphlode.graph.store.ids import Admission, VertexIds
-from graphlode.graph.store.shard import Strategy
+from graphlode.graph.store.shard import Part, Strategy
 from graphlode.graph.store.shards import Shards
 from graphlode.graph.store.snapshot import Moment, Snapshot
-from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
+from graphlode.types import AnyArray, Int64Array
 
 _PATIENCE = 0.002  # seconds between two looks whether a batch has published a snapshot
+
+
+class Applied(NamedTuple):
+    """A batch that is there."""
+
+    change: Change
+    paths: Mapping[str, str]  # by shard
+    dropped: int  # deletions of ids that the store does not know
 
 
 class DynamicGraph:
@@ -53,11 +60,11 @@ class DynamicGraph:
     devices
         Where the rows are kept: a name or several, as operations take them; a name that comes twice has two shards.
     shares
-        How many rows each device gets, in proportion: weights by name, or "auto", which measures the batches and moves
-        rows so that all devices finish together.
+        How many rows each device gets, in proportion: weights by name, or "auto". Then a device that is much faster than
+        the others gets all rows; otherwise shares follow the rates that batches show.
     strategy
-        How batches are written: "auto" chooses for every batch and shard by measured cost; the others ("in place",
-        "merge", "rebuild", "climb") are for comparison.
+        How batches are written: "auto" chooses for every batch and shard by its size; the others ("in place", "merge",
+        "climb") are for comparison.
 
     Every batch makes one version. It is applied as a whole or, if anything fails, not at all. Batches may come from any
     thread, one at a time; every operation takes the store and sees its newest snapshot.
@@ -92,7 +99,6 @@ class DynamicGraph:
         self._weighted = bool(weighted)
         self._devices = tuple(names)
         self._ids = VertexIds(size)
-        self._fixed = self._ids.fixed
         self._moment = Moment(num_vertices=len(self._ids))
         with _room_for(size, chosen):
             self._shards = Shards(
@@ -100,14 +106,11 @@ class DynamicGraph:
                 num_rows=1024 if size is None else size,
                 weighted=self._weighted,
                 strategy=strategy,
-                weights=first_weights([device.speed for device in chosen])
-                if shares == "auto"
-                else weights_from(shares, names, canonical),
-                automatic=shares == "auto",
+                weights=None if shares == "auto" else weights_from(shares, names, canonical),
             )
         self._lock = Lock()
         self._closed = False
-        self._latest: Snapshot | None = None  # of the present version, for whoever asks next
+        self._latest: Snapshot | None = None  # of the present version, for the next reader
         self._last_made: ReferenceType[Snapshot] | None = None
         self._writer = get_ident()
         self._read_elsewhere = False  # since the last batch, by another thread than the one that writes
@@ -144,11 +147,11 @@ class DynamicGraph:
 
     @property
     def shares(self) -> Mapping[str, int]:
-        """How many of the 1,024 slots that rows fall into each device owns."""
-        slots: dict[str, int] = dict.fromkeys(self._devices, 0)
+        """How many of the 1,024 buckets that rows fall into each device owns."""
+        buckets: dict[str, int] = dict.fromkeys(self._devices, 0)
         for name, count in zip(self._devices, self._shards.table.counts(), strict=True):
-            slots[name] += count
-        return MappingProxyType(slots)
+            buckets[name] += count
+        return MappingProxyType(buckets)
 
     @property
     def ids(self) -> Int64Array:
@@ -185,17 +188,16 @@ class DynamicGraph:
         return [self._apply(_a_batch(one)) for one in batch]
 
     def rebalance(self, shares: Shares = "auto") -> int:
-        """Move rows between the devices; returns how many of the 1,024 slots moved.
+        """Move rows between the devices; returns how many of the 1,024 buckets moved.
 
-        `shares` are weights by device name; "auto" evens out what the devices have shown so far, or what is known of
-        their speed if that is little. The graph, its version and its snapshots stay what they are.
+        `shares` are weights by device name. "auto" takes the rates that the devices have shown in batches or, before
+        that, their nominal speeds. The graph, its version and its snapshots stay as they are.
         """
         with self._lock:
             self._require_open()
             if shares == "auto":
                 return self._shards.even_out()
-            weights = weights_from(shares, self._devices, canonical)
-            return self._shards.move(weights, hysteresis=0.0)
+            return self._shards.move(weights_from(shares, self._devices, canonical))
 
     # Questions
 
@@ -236,8 +238,7 @@ class DynamicGraph:
             return self._shards.memory() | {"ids": self._ids.nbytes}
 
     def statistics(self) -> dict[str, dict[str, Any]]:
-        """For each shard: entries, capacity, by level the density of the fullest window, rebalances, paths taken and
-        seconds spent."""
+        """By shard: entries, capacity, the density of the fullest window of each level, rebalances, paths and seconds."""
         with self._lock:
             self._require_open()
             return self._shards.statistics()
@@ -280,7 +281,7 @@ class DynamicGraph:
         return f"<graphlode.DynamicGraph: {sizes}, {where}>"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        # As of anything else that cannot be pickled: whoever tries it and does without catches a TypeError.
+        # A TypeError, as for anything else that cannot be pickled: callers who can do without it catch that.
         raise TypeError(
             "a store cannot be pickled or copied, since its rows lie on devices; pickle store.snapshot() instead, which "
             "travels as a plain Graph, and insert the edges() of that into a new store"
@@ -292,128 +293,69 @@ class DynamicGraph:
         begun = perf_counter()
         if batch.given.weights is not None and not self._weighted:
             raise InputError("the batch has weights, but the store has none; make it with weighted=True")
-        shards = self._shards
         with self._lock:
-            if self._closed or shards.broken:
-                self._require_open()
+            self._require_open()
             self._writer = get_ident()
             try:
-                result = self._apply_once(batch)
+                applied = self._apply_once(batch)
             except MemoryError as error:
-                result = self._apply_relieved(batch, error)
-            if shards.settles:
-                shards.settle()
-            result.__dict__["seconds"] = perf_counter() - begun
+                applied = self._apply_relieved(batch, error)
+            self._shards.settle()
+            result = self._result(batch.given.size, applied, begun)
             if self._read_elsewhere:
                 self._read_elsewhere = False
                 self._publish()
         return result
 
-    def _apply_once(self, batch: Batch) -> BatchResult:
-        shards = self._shards
+    def _apply_once(self, batch: Batch) -> Applied:
+        """One try, which changes nothing if it fails."""
+        if batch.resident and not (self._ids.fixed and self._shards.takes_resident):
+            batch = batch.on_host()
+        admission = None
+        if not self._ids.fixed:
+            admission = self._ids.admit(batch.given.src, batch.given.dst, batch.given.gone)
+            self._shards.grow(admission.num_vertices)
+        part = self._part(batch, admission)
+        if not self._read_elsewhere:
+            self._latest = None  # if nobody else holds it, its pages need no copies
         try:
-            if batch.resident and not (self._fixed and shards.takes_resident):
-                batch = batch.on_host()
-            admission = None if self._fixed else self._admitted(batch.given)
-            if shards.takes_pairs:
-                change, paths = self._apply_pairs(batch, admission)
-                return self._result(batch.given, change, paths, 0 if admission is None else admission.dropped)
-            change, paths = self._apply_keys(batch, admission)
-            return self._result(batch.sifted, change, paths)
-        finally:
-            shards.wait()
+            change, paths = self._shards.apply(part, partial(self._happened, admission))
+        except InputError:
+            if admission is None:
+                self._require(batch.on_host().given)  # which names the vertex
+            raise
+        return Applied(change, paths, 0 if admission is None else admission.dropped)
 
-    def _apply_relieved(self, batch: Batch, error: MemoryError) -> BatchResult:
-        """A batch for which a device had no memory, when others have taken as many of its rows as need be."""
-        _let_go(error)
+    def _apply_relieved(self, batch: Batch, error: MemoryError) -> Applied:
+        """A batch for which a device had no memory: other devices take some of its rows until there is room."""
+        _release_frames(error)
         while self._shards.relieve():
             try:
                 return self._apply_once(batch)
             except MemoryError as another:
-                _let_go(another)
+                _release_frames(another)
                 error = another
         raise error
 
-    def _admitted(self, given: Updates) -> Admission:
-        """The positions of a batch, and room for the vertices that it brings."""
-        admission = self._ids.admit(given.src, given.dst, given.gone)
-        self._shards.grow(admission.num_vertices)
-        return admission
-
-    def _apply_keys(self, batch: Batch, admission: Admission | None) -> tuple[Change, Mapping[str, str]]:
-        """Checked and located on the host."""
-        keys, deletes, weights = self._entries(*self._located(batch, admission))
-        if not self._read_elsewhere:
-            self._latest = None  # if nobody else holds it, its pages need no copies
-        return self._shards.apply(keys, deletes, weights, partial(self._happened, admission=admission))
-
-    def _apply_pairs(self, batch: Batch, admission: Admission | None) -> tuple[Change, Mapping[str, str]]:
-        """Checked where it is applied. If ids are positions, there is nothing to locate."""
-        shards, resident, stream = self._shards, batch.resident, batch.stream
+    def _part(self, batch: Batch, admission: Admission | None) -> Part:
+        """The batch by positions. Where ids are positions, the shards check them."""
         src, dst, weights, gone, size, *_ = batch.given
-        num_vertices, happened = self._moment.num_vertices, self._happened
+        num_vertices = self._moment.num_vertices
         if admission is not None:
             src, dst, num_vertices = admission.src, admission.dst, admission.num_vertices
-            if admission.arrival is not None:
-                happened = partial(self._happened, admission=admission)
-        if not self._read_elsewhere:
-            self._latest = None  # as for keys
-        begun: Any = None
-        try:
-            if resident and (quick := shards.quick) is not None:
-                begun = shards.attempt_quickly(src, dst, size, gone, stream, happened)
-                if type(begun) is Change:
-                    return begun, shards.paths_of_one(quick, begun)
-            if not resident and src.dtype != dst.dtype:
-                src, dst = src.astype(np.int64), dst.astype(np.int64)
-            weights = np.ones(size) if self._weighted and weights is None else weights
-            pairs = Pairs(src, dst, size, num_vertices, not self._directed, resident, stream)
-            return shards.apply(pairs, gone, weights, happened, begun)
-        except InputError:
-            if self._fixed:
-                self._require(batch.on_host().given)  # to say which id it is
-            raise
-
-    def _located(
-        self, batch: Batch, admission: Admission | None
-    ) -> tuple[AnyArray, AnyArray, BoolArray | None, FloatArray | None]:
-        """The batch by positions. Self-loops and deletions of vertices that are not there are left out."""
-        if admission is None:
-            self._require(batch.given)
-            return batch.src, batch.dst, batch.delete, batch.weights
-        tails, heads = admission.src, admission.dst
-        _, _, weights, gone, size, *_ = batch.given
-        deletes = np.ones(size, bool) if gone is True else gone
-        kept = tails != heads
-        if not kept.all():
-            tails, heads = tails[kept], heads[kept]
-            deletes = None if deletes is None else deletes[kept]
-            weights = None if weights is None else weights[kept]
-        return tails, heads, deletes, weights
+        elif not batch.resident and src.dtype != dst.dtype:
+            src, dst = src.astype(np.int64), dst.astype(np.int64)
+        if self._weighted and weights is None:
+            weights = np.ones(size)
+        pairs = Pairs(src, dst, size, num_vertices, not self._directed, batch.resident, batch.stream)
+        return Part(pairs, gone, weights)
 
     def _require(self, given: Updates) -> None:
         for ids in (given.src, given.dst):
             self._ids.require(ids)
 
-    def _entries(
-        self, tails: AnyArray, heads: AnyArray, deletes: BoolArray | None, weights: FloatArray | None
-    ) -> tuple[AnyArray, BoolArray | None, FloatArray | None]:
-        """Keys in order of time; both directions of an undirected edge, next to each other."""
-        if self._weighted and weights is None:
-            weights = np.ones(tails.size)
-        if self._directed:
-            return _keys(tails, heads).view(np.uint64), deletes, weights
-        both: Int64Array = np.empty((tails.size, 2), np.int64)
-        both[:, 0] = _keys(tails, heads)
-        both[:, 1] = _keys(heads, tails)
-        return (
-            both.reshape(-1).view(np.uint64),
-            None if deletes is None else np.repeat(deletes, 2),
-            None if weights is None else np.repeat(weights, 2),
-        )
-
-    def _happened(self, change: Change, admission: Admission | None = None) -> None:
-        """The batch is there: say so. Called when the last shard has committed, on any thread."""
+    def _happened(self, admission: Admission | None, change: Change) -> None:
+        """Record that the batch is there. Called when the last shard has committed, on any thread."""
         version, num_vertices, num_entries = self._moment
         if admission is not None:
             self._ids.keep(admission)
@@ -421,16 +363,16 @@ class DynamicGraph:
         self._moment = Moment(version + 1, num_vertices, num_entries + change.inserted - change.deleted)
         self._latest = None
 
-    def _result(self, applied: Updates, change: Change, paths: Mapping[str, str], dropped: int = 0) -> BatchResult:
-        """All but the seconds, which are not over. The shards count edges that were dropped among self-loops."""
-        inserted, deleted, changed, self_loops = change.inserted, change.deleted, change.changed, change.self_loops
+    def _result(self, size: int, applied: Applied, begun: float) -> BatchResult:
+        """`size` is the number of edges that were given."""
+        (inserted, deleted, changed, *_), self_loops = applied.change, applied.change.self_loops
         if not self._directed:
             inserted, deleted, changed, self_loops = inserted // 2, deleted // 2, changed // 2, self_loops // 2
-        paths = paths if self_loops < applied.size else {}  # nothing was left for a shard
-        self_loops -= dropped
-        unchanged = applied.size - self_loops - inserted - deleted - changed
-        self_loops += applied.self_loops
-        return BatchResult(self._moment.version, inserted, deleted, changed, unchanged, self_loops, paths)
+        paths = applied.paths if self_loops < size else {}  # else nothing was left for a shard
+        self_loops -= applied.dropped  # the shards count these among self-loops
+        unchanged = size - self_loops - inserted - deleted - changed
+        seconds = perf_counter() - begun
+        return BatchResult(self._moment.version, inserted, deleted, changed, unchanged, self_loops, paths, seconds)
 
     def _publish(self) -> Snapshot:
         """A snapshot of the present version, also for the next who asks. With the lock."""
@@ -457,22 +399,16 @@ class DynamicGraph:
             raise StateError("a device broke in the middle of a batch; make a new store from the last snapshot")
 
 
-def _let_go(error: BaseException | None) -> None:
-    """Of what those held who were at work when it happened: it takes the memory that they were short of."""
+def _release_frames(error: BaseException | None) -> None:
+    """Let go of what the frames of an error hold: it takes memory that is needed."""
     while error is not None:
         clear_frames(error.__traceback__)
         error = error.__context__
 
 
-def _keys(tails: AnyArray, heads: AnyArray) -> Int64Array:
-    keys: Int64Array = np.left_shift(tails, 32, dtype=np.int64)
-    keys |= heads
-    return keys
-
-
 @contextmanager
 def _room_for(num_vertices: int | None, devices: Sequence[Device]) -> Iterator[None]:
-    """Say what is too large where it is the number of vertices."""
+    """Say so if it is the number of vertices that is too large."""
     try:
         yield
     except MemoryError as error:

@@ -19,14 +19,14 @@ from graphlode.common.store import MAX_ROWS
 from graphlode.config import settings
 from graphlode.cpu.store.id_map import IdArrival, IdMap
 from graphlode.errors import InputError
+from graphlode.execute.device import Device
 from graphlode.execute.devices import cpu
-from graphlode.execute.wait import wait_all
 from graphlode.types import AnyArray, BoolArray, Int64Array
 
 UNKNOWN = -1
 
-_MOST_HERE = 1 << 14
-"""Edges that are located on the calling thread, alone. More go to the CPU's worker, which leads a team of threads."""
+_MOST_BRIEF = 1 << 14
+"""Edges that one thread, the calling one, locates. More are for all threads."""
 
 _UNSIGNED: dict[int, np.dtype[Any]] = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}  # by the bytes of an id
 
@@ -47,6 +47,7 @@ class VertexIds:
     def __init__(self, num_vertices: int | None = None) -> None:
         self._fixed = num_vertices
         self._map = IdMap()
+        self._lane = cpu().lane("ids")
         self._positions: Int64Array = np.empty(0, np.int64)
 
     def __len__(self) -> int:
@@ -92,15 +93,13 @@ class VertexIds:
             src, dst = src.astype(np.int64), dst.astype(np.int64)
         all_gone = gone is True
         mask = None if all_gone or gone is None else np.ascontiguousarray(gone)
-        control = Control()
+        control, brief = Control(), src.size <= _MOST_BRIEF
+        threads = 1 if brief else settings().threads
 
-        def located(threads: int) -> Admission:
+        def located(lane: Device) -> Admission:
             return Admission(*self._map.admit(src, dst, mask, all_gone, MAX_ROWS, threads, control.words))
 
-        if src.size <= _MOST_HERE:
-            found = located(1)
-        else:
-            found = wait_all([cpu().submit(lambda: located(settings().threads))], control)[0]
+        found = self._lane.run(located, brief=brief, control=control)
         if found.num_vertices > MAX_ROWS:
             raise InputError(f"the batch would make {found.num_vertices:,} vertices, at most {MAX_ROWS:,} are possible")
         return found

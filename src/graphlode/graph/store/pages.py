@@ -1,9 +1,9 @@
 """Running on the pages of a store, without writing its rows out first.
 
-A snapshot of a store holds its shards as packed pages (`reference/store/shard.py` of each backend). A kernel that says
-`READS_PAGES = True` takes the view `Pages` as well as rows: so an operation that looks at every edge once, or less, need
-not pay for a copy of all of them. Once the rows are there they are faster, and are used. Where a store has several
-shards, each is a part of the graph, and what they find is put together by `analytics/sharded_*.py`.
+A snapshot of a store holds its shards as packed pages. An operation that declares `on_pages` for a backend has kernels
+there that take the view `Pages` as well as rows. An operation that looks at every edge once, or less, need not pay for a
+copy of all of them. Once the rows are there, they are faster and are used. Where a store has several shards, each is a
+part of the graph, and `analytics/sharded_*.py` put together what they find.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
-from graphlode.execute.device import kernel_module
 from graphlode.execute.devices import Devices, resolve
-from graphlode.execute.operation import Operation
+from graphlode.execute.operation import OPERATIONS, Operation
 from graphlode.graph.graph import Graph
 from graphlode.graph.store.shard import HeldShard
 from graphlode.graph.store.snapshot import Snapshot
@@ -35,7 +34,7 @@ def shards_of(graph: Graph, devices: Devices) -> tuple[HeldShard, ...]:
 
 def reads_pages(operation: str, shard: HeldShard) -> bool:
     """Whether the kernel for the shard's device reads pages."""
-    return bool(getattr(kernel_module(shard.device, operation), "READS_PAGES", False))
+    return shard.device.backend in OPERATIONS[operation].on_pages
 
 
 def part_view(shard: HeldShard, operation: str, num_vertices: int) -> dict[str, Any]:

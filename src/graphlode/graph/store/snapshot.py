@@ -7,25 +7,26 @@ device where they are if one shard there holds everything, else merged from all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from graphlode.common.control import Control
 from graphlode.common.store import keys_of
-from graphlode.common.worker import with_own_threads
+from graphlode.common.wait import wait_all
 from graphlode.errors import InputError
 from graphlode.execute.device import Device
 from graphlode.execute.devices import cpu
-from graphlode.execute.shares import slot_of
-from graphlode.execute.wait import wait_all
+from graphlode.execute.shares import bucket_of
 from graphlode.graph.graph import Graph, GraphProvenance
 from graphlode.graph.store.ids import VertexIds
 from graphlode.graph.store.shard import HeldShard, HeldShards
 from graphlode.types import NARROW_VERTEX, AnyArray, FloatArray, Int64Array
+
+T = TypeVar("T")
 
 # What Graph keeps as arrays and a snapshot makes when asked.
 _ROWS = ("_offsets", "_neighbors", "_weights")
@@ -122,7 +123,8 @@ class Snapshot(Graph):
             return False
         tail, head = ends
         key = keys_of(np.array([tail]), np.array([head]))
-        return bool(_ask(self._shard_of(tail), "contains", key)[0])
+        shard = self._shard_of(tail)
+        return bool(_ask(shard, shard.kernels.contains, key)[0])
 
     def weight(self, u: int, v: int, *, indices: bool = False) -> float:
         """The weight of an edge; 1 if the store has no weights. An edge that is not there is an InputError."""
@@ -138,7 +140,7 @@ class Snapshot(Graph):
         """Bytes of the graph's own arrays, views not counted; the shards' pages until rows are made."""
         if self._has_rows:
             return super().nbytes
-        return sum(_ask(shard, "nbytes") for shard in self.shards)
+        return sum(_ask(shard, shard.kernels.nbytes) for shard in self.shards)
 
     # With the rows
 
@@ -162,8 +164,8 @@ class Snapshot(Graph):
         return self.__dict__[name]
 
     def _make_rows(self) -> None:
-        # Threads of their own: whoever asks may be the worker of one of these devices.
-        futures = [with_own_threads(shard.device).submit(lambda s=shard: _to_host(s)) for shard in self.shards]  # type: ignore[misc]
+        # Threads of their own: the caller may be the worker of one of these devices.
+        futures = [shard.device.aside().submit(partial(_to_host, shard)) for shard in self.shards]
         parts = [_cut(part, self._moment) for part in wait_all(futures, Control())]
         rows = parts[0] if len(parts) == 1 else merge_rows(parts)
         if self._weighted:
@@ -183,8 +185,9 @@ class Snapshot(Graph):
         return f"<graphlode.Snapshot: {sizes}, {kind}, version {self.version}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        for name in _ROWS:
-            getattr(self, name)
+        with self._building:
+            if not self._has_rows:
+                self._make_rows()
         return super().__getstate__()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -195,11 +198,11 @@ class Snapshot(Graph):
     def _shard_of(self, position: int) -> HeldShard:
         if len(self.shards) == 1:
             return self.shards[0]
-        return self.shards[int(self.owners[slot_of(np.array([position]))[0]])]
+        return self.shards[int(self.owners[bucket_of(np.array([position]))[0]])]
 
     def _row(self, position: int) -> tuple[AnyArray, FloatArray | None]:
-        found: tuple[AnyArray, FloatArray | None] = _ask(self._shard_of(position), "row", position)
-        return found
+        shard = self._shard_of(position)
+        return _ask(shard, shard.kernels.row, position)
 
     def _find(self, ids: Int64Array) -> tuple[Int64Array, AnyArray]:
         at = self._known.find(np.atleast_1d(ids), below=self.num_vertices).reshape(ids.shape)
@@ -212,13 +215,9 @@ def _plain_graph(state: dict[str, Any]) -> Graph:
     return graph
 
 
-def _ask(shard: HeldShard, kernel: str, *arguments: Any) -> Any:
-    """A short question, answered on this thread if it can be: not if a batch may move what versions share meanwhile."""
-    answer = getattr(shard.kernels, kernel)
-    nearby = None if getattr(shard.kernels, "READS_ON_WORKER", False) else shard.device.nearby()
-    if nearby is not None:
-        return answer(nearby, shard.state, *arguments)
-    return wait_all([shard.device.submit(partial(answer, shard.device, shard.state, *arguments))], Control())[0]
+def _ask(shard: HeldShard, question: Callable[..., T], *arguments: Any) -> T:
+    """A short question, which waits neither for an operation nor for a batch."""
+    return shard.reader.run(lambda reader: question(reader, shard.state, *arguments), brief=True)
 
 
 def _to_host(shard: HeldShard) -> dict[str, AnyArray]:

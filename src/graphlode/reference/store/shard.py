@@ -1,7 +1,7 @@
-"""A shard as two sorted arrays that every batch replaces: what the packed arrays of other devices must agree with.
+"""A shard as two sorted arrays that every batch replaces: the oracle for the packed arrays of the other devices.
 
 There are no gaps, pages or windows here, so every path does the same: remove what the batch names, add what it inserts,
-sort. Arrays are never written after they were made, so that an immutable version shares them.
+sort. Arrays are never written after they are made, so an immutable version shares them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.common.buckets import slot_of
+from graphlode.common.buckets import bucket_of
 from graphlode.common.control import Control
-from graphlode.common.store import LEVELS, PAGE_SLOTS, Change, Path, neighbors_of, rows_of
+from graphlode.common.store import LEVELS, PAGE_SLOTS, Change, Fullness, Pairs, Path, keys_of, neighbors_of, rows_of
+from graphlode.errors import InputError
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
+
+MOST_BRIEF = 2048
+TAKES_RESIDENT = False
 
 
 @dataclass
@@ -39,11 +43,28 @@ def create(device: Any, *, num_rows: int, weighted: bool) -> State:
     return State(num_rows, np.empty(0, np.uint64), np.empty(0, np.float64) if weighted else None)
 
 
+def apply(
+    device: Any,
+    state: State,
+    entries: AnyArray | Pairs,
+    deletes: Any,
+    weights: FloatArray | None,
+    *,
+    path: Path,
+    control: Control,
+) -> Change:
+    return commit(device, prepare(device, state, entries, deletes, weights, path=path, control=control))
+
+
+def finish(device: Any, state: State) -> None:
+    """A commit has written all."""
+
+
 def prepare(
     device: Any,
     state: State,
-    keys: AnyArray,
-    deletes: BoolArray | None,
+    entries: AnyArray | Pairs,
+    deletes: Any,
     weights: FloatArray | None,
     *,
     path: Path,
@@ -51,6 +72,7 @@ def prepare(
 ) -> Plan:
     begun = perf_counter()
     control.check()
+    keys, deletes, weights, self_loops = _checked(entries, deletes, weights, state)
     updated, last = _last_writes(keys)
     removes = np.zeros(updated.size, bool) if deletes is None else deletes[last]
     there = np.isin(updated, state.keys)
@@ -78,8 +100,32 @@ def prepare(
         path=path,
         slots_written=new_keys.size,
         seconds=perf_counter() - begun,
+        self_loops=self_loops,
     )
     return Plan(state, new_keys[order], None if new_weights is None else new_weights[order], change)
+
+
+def _checked(
+    entries: AnyArray | Pairs, deletes: Any, weights: FloatArray | None, state: State
+) -> tuple[AnyArray, BoolArray | None, FloatArray | None, int]:
+    """Keys, what goes with them, and the number of entries that are self-loops."""
+    if not isinstance(entries, Pairs):
+        return entries, deletes, weights, 0
+    ends = np.stack([entries.rows, entries.neighbors], axis=1)
+    if ends.size and not (ends.min() >= 0 and ends.max() < min(entries.num_rows, state.num_rows)):
+        raise InputError(f"a batch names rows that are not in the shard, which has {state.num_rows} rows")
+    kept = ends[:, 0] != ends[:, 1]
+    if deletes is not None:
+        deletes = np.full(len(ends), deletes, bool) if deletes is True else deletes
+        deletes = deletes[kept]
+    weights = None if weights is None else weights[kept]
+    keys = keys_of(ends[kept, 0], ends[kept, 1])
+    copies = 2 if entries.both else 1
+    if entries.both:
+        keys = np.stack([keys, keys_of(ends[kept, 1], ends[kept, 0])], axis=1).ravel()
+        deletes = None if deletes is None else np.repeat(deletes, 2)
+        weights = None if weights is None else np.repeat(weights, 2)
+    return keys, deletes, weights, copies * int((~kept).sum())
 
 
 def _last_writes(keys: AnyArray) -> tuple[AnyArray, Int64Array]:
@@ -123,13 +169,17 @@ def row(device: Any, state: State, row: int) -> tuple[AnyArray, FloatArray | Non
     return neighbors_of(state.keys[here]).astype(np.int32), None if state.weights is None else state.weights[here]
 
 
-def rows_in(device: Any, state: State, slots: BoolArray) -> tuple[AnyArray, FloatArray | None]:
-    here = slots[slot_of(rows_of(state.keys))]
+def rows_in(device: Any, state: State, buckets: BoolArray) -> tuple[AnyArray, FloatArray | None]:
+    here = buckets[bucket_of(rows_of(state.keys))]
     return state.keys[here], None if state.weights is None else state.weights[here]
 
 
 def num_entries(state: State) -> int:
     return int(state.keys.size)
+
+
+def fullness(state: State) -> Fullness:
+    return Fullness(num_entries(state))
 
 
 def nbytes(device: Any, state: State) -> int:

@@ -1,4 +1,4 @@
-"""Gaps that deletes leave on a GPU: memory goes back with a merge, now and then."""
+"""How full the pages of a shard on a GPU are: what makes a merge of the next batch, and memory that goes back with it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import pytest
 from packed_pair import Pair
 
 import graphlode as gl
-from graphlode.common.store import PAGE_SLOTS, Pairs, keys_of
+from graphlode.common.store import PAGE_SLOTS, keys_of
 from graphlode.cuda.store import shard as packed
-from graphlode.cuda.store.groups import FILLED
-from graphlode.cuda.store.state import SPARSE, THIN, State
+from graphlode.cuda.store.groups import FILLED, MOST_ENTRIES
+from graphlode.cuda.store.pool import SEGMENT_PAGES
+from graphlode.cuda.store.state import SPARSE, State
 from graphlode.errors import DeviceMemoryError
 from kernel_bench import Bench
 from stores import even
@@ -34,28 +35,51 @@ def density(state: State) -> float:
     return state.num_entries / (PAGE_SLOTS * (state.pages.size + state.pool.num_too_many))
 
 
+def is_sparse(state: State) -> bool:
+    found = packed.fullness(state)
+    assert found.entries == state.num_entries
+    return found.entries < found.sparse_below
+
+
 def test_a_shard_says_when_it_has_become_sparse(bench: Bench) -> None:
     pair, keys = loaded(bench, 40)
     for begin in range(0, keys.size // 2, keys.size // 20):
-        assert packed.is_sparse(pair.state) == (density(pair.state) < SPARSE)
-        if packed.is_sparse(pair.state):
+        assert is_sparse(pair.state) == (density(pair.state) < SPARSE)
+        if is_sparse(pair.state):
             break
         gone = keys[begin : begin + keys.size // 20]
         pair.apply(gone, np.ones(gone.size, bool), taken="in place")
-    assert packed.is_sparse(pair.state)
+    assert is_sparse(pair.state)
     pair.apply(keys[-1:], np.ones(1, bool), path="merge")
-    assert not packed.is_sparse(pair.state) and density(pair.state) > THIN
+    assert not is_sparse(pair.state) and density(pair.state) > SPARSE
 
 
-def test_a_batch_thins_if_far_more_goes_than_comes(bench: Bench) -> None:
-    pair, _ = loaded(bench, 40)
-    state, many = pair.state, np.zeros(pair.state.num_entries // 4, np.uint64)
-    half = np.arange(many.size) % 2 == 0
-    assert packed.thins(state, many, True) and packed.thins(state, many, np.ones(many.size, bool))
-    assert not packed.thins(state, many, None) and not packed.thins(state, many, half)
-    assert not packed.thins(state, many[:10], True)
-    both = Pairs(many, many, many.size // 2, ROWS, both=True)
-    assert packed.thins(state, both, np.ones(many.size // 2, bool))
+def test_a_shard_says_with_how_many_entries_nearly_all_pages_would_overflow(bench: Bench) -> None:
+    """Of a few pages it does not: they can be split."""
+    few, _ = loaded(bench, 40)
+    assert packed.fullness(few.state).most_in_place > 2**60
+    many, _ = loaded(bench, SEGMENT_PAGES + 6)
+    pages = []
+    for more in range(2):
+        pages.append(many.statistics["pages"])
+        assert packed.fullness(many.state).most_in_place == int(0.99 * MOST_ENTRIES * pages[-1])
+        many.apply(keys_of(np.full(PAGE_SLOTS, 7), 10**6 + more * PAGE_SLOTS + np.arange(PAGE_SLOTS)), taken="in place")
+    assert SEGMENT_PAGES < pages[0] < pages[1]
+
+
+def test_a_store_merges_a_batch_with_which_nearly_all_pages_would_overflow(bench: Bench) -> None:
+    src, dst = edges_of(12, 2000, 280_000)
+    name, size = bench.device.name, src.size * 9 // 10
+    with gl.DynamicGraph(directed=True, num_vertices=2000, devices=name) as store:
+        store.insert(src[:size], dst[:size])
+        state = next(iter(store._shards)).state
+        room = packed.fullness(state).most_in_place - size
+        assert state.pages.size > SEGMENT_PAGES and 0 < 8 * room < size and room + size < src.size
+        rest = slice(size, size + room + 1)
+        assert store.delete(src[rest], dst[rest]).paths[name] == "in place"  # it brings nothing
+        assert store.insert(src[rest], dst[rest]).paths[name] == "merge"
+        assert store.num_edges == size + room + 1
+        store.check()
 
 
 def edges_of(seed: int, rows: int = ROWS, draws: int = 300_000) -> tuple[Any, Any]:

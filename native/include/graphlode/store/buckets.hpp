@@ -1,4 +1,4 @@
-// slots.hpp - the slots that rows fall into, and keys split by who owns the slots of their rows.
+// buckets.hpp - the buckets that rows fall into, and keys split by who owns the buckets of their rows.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace graphlode::packed {
 
-inline constexpr std::size_t num_slots = 1024;
+inline constexpr std::size_t num_buckets = 1024;
 
-// As slot_of in slots.py.
-inline std::size_t share_slot(std::int64_t row) {
+// As bucket_of in common/buckets.py.
+inline std::size_t bucket_of(std::int64_t row) {
   auto mixed = static_cast<std::uint64_t>(row) * 0x9E3779B97F4A7C15u;
   mixed ^= mixed >> 29;
   mixed *= 0xBF58476D1CE4E5B9u;
@@ -20,7 +20,7 @@ inline std::size_t share_slot(std::int64_t row) {
 }
 
 // Places of keys by owner, in order of the keys within each; begins[i] is where those of owner i begin, and the last
-// entry is the number of keys. `owners` has one for every slot, 0 .. num_owners - 1.
+// entry is the number of keys. `owners` has one for every bucket, 0 .. num_owners - 1.
 struct owned_places {
   buffer<std::int64_t> places;
   buffer<std::int64_t> begins;

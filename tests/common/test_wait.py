@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphlode.common.control import Control
-from graphlode.execute.wait import wait_all
+from graphlode.common.wait import wait_all
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.003, 0.08])
