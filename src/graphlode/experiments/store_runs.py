@@ -15,11 +15,11 @@ from graphlode.analytics.bfs import bfs
 from graphlode.common.store import Path
 from graphlode.execute.run import Shares
 from graphlode.experiments.record import Cell, Record, Setting
-from graphlode.experiments.sliding import Sliding, in_order
 from graphlode.experiments.subjects import Subject
 from graphlode.graph.build import from_edges
 from graphlode.graph.graph import Graph
 from graphlode.graph.store.dynamic import DynamicGraph
+from graphlode.graph.store.sliding import Sliding, in_order
 from graphlode.types import Int64Array
 
 SOURCE = 0

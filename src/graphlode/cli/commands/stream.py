@@ -18,9 +18,9 @@ from graphlode.cli.output import write_json
 from graphlode.cli.report import BOLD
 from graphlode.errors import InputError
 from graphlode.execute.run import Shares
-from graphlode.experiments.sliding import Sliding, arrival, in_order
 from graphlode.graph.graph import Graph
 from graphlode.graph.store.dynamic import DynamicGraph
+from graphlode.graph.store.sliding import Sliding, arrival, in_order
 
 _SHOWN = 12  # slides in the live table
 

@@ -1,7 +1,7 @@
-"""The protocol of a sliding window: part of the edges is loaded at once, then new ones come as old ones go.
+"""The batches of a sliding window: part of the edges is loaded at once, then new ones come as old ones go.
 
-It is that of the thesis on hybrid packed memory arrays: load half of the edges, look how far a breadth-first search
-reaches, then 100 slides that each insert the next 1 % of the edges and delete the oldest 1 %, and look again.
+The defaults are those of the thesis on hybrid packed memory arrays: half of the edges is loaded, then 100 slides insert
+the next 1 % of the edges and delete the oldest 1 % each.
 """
 
 from __future__ import annotations
