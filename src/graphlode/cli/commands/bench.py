@@ -12,8 +12,7 @@ import typer
 
 from graphlode.cli.commands.cliques import parse_sizes
 from graphlode.cli.load import load
-from graphlode.cli.options import AsJson, Threads, threads_set
-from graphlode.cli.output import write_json
+from graphlode.cli.request import Request, takes
 from graphlode.errors import GraphlodeError, InputError
 from graphlode.execute.devices import resolve
 from graphlode.experiments import experiment as experiment_of
@@ -44,7 +43,9 @@ Experiment = Literal[
 _GRAPHS = ["jazz", "email-Eu-core"]
 
 
+@takes("threads")
 def bench(
+    request: Request,
     experiment: Annotated[
         Experiment, typer.Argument(metavar="EXPERIMENT", help=f"One of {', '.join(Experiment.__args__)}.")
     ],
@@ -83,8 +84,6 @@ def bench(
     commit: Annotated[
         str | None, typer.Option("--commit", metavar="HASH", help="The commit of a copy without git.")
     ] = None,
-    threads: Threads = None,
-    as_json: AsJson = False,
 ) -> None:
     """Run an experiment about cliques, motifs, the store or the order of edges; docs/experiments.md tells what each one asks."""
     if out.exists() and not out.is_dir():
@@ -95,26 +94,23 @@ def bench(
         chosen = experiment_of(experiment)
         known = _known_counts(expected, getattr(chosen, "KNOWN", known_cliques))
         named = "-k" if experiment.startswith("cliques") else "--sizes"  # as docs/experiments.md does
-        with threads_set(threads):
-            setting = Setting(
-                device=resolve(device)[0].name,
-                sizes=chosen.SIZES if sizes is None else parse_sizes(sizes, chosen.LEAST_SIZE, named),
-                limit=limit,
-                repeats=repeats,
-                say=(lambda text: None) if as_json else _say,
-                commit=commit,
-            )
-            finished = run(
-                experiment,
-                graphs or _GRAPHS,
-                lambda name: _subject(name, known, directed=chosen.DIRECTED),
-                setting,
-                out,
-            )
-    if as_json:
-        write_json({"command": "bench", "files": _files(finished)} | finished.document)
-    else:
-        _show(experiment, finished)
+        setting = Setting(
+            device=resolve(device)[0].name,
+            sizes=chosen.SIZES if sizes is None else parse_sizes(sizes, chosen.LEAST_SIZE, named),
+            limit=limit,
+            repeats=repeats,
+            say=(lambda text: None) if request.as_json else _say,
+            commit=commit,
+        )
+        finished = run(
+            experiment,
+            graphs or _GRAPHS,
+            lambda name: _subject(name, known, directed=chosen.DIRECTED),
+            setting,
+            out,
+        )
+    document = {"command": "bench", "files": _files(finished)} | finished.document
+    request.answer(document, lambda: _show(experiment, finished))
     check_all(finished.document["cells"])
     for name, reason in finished.document["failed"].items():
         raise BenchError(f"{name} could not be measured: {reason.splitlines()[0]}; {finished.file} tells where")
