@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.quiet import on_quiet_core
+from graphlode.errors import GraphlodeError
 from graphlode.measure import PeakMemory, Samples, Timer, Work, sample_in_turn
 
 OURS = "graphlode"
 _TRIED_AGAIN_BELOW = 2.0  # seconds
 
 
-class WrongAnswerError(Exception):
-    """An answer differs from the expected one; nothing is written."""
+class WrongAnswerError(GraphlodeError):
+    """An answer differs from the expected one, or two answers to one question differ."""
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ import graphlode as gl
 from benchmarks.case import Case
 from benchmarks.contest import Contest
 from benchmarks.inputs import Input
+from benchmarks.new_edges import Drawn
 from benchmarks.setting import Setting
 from graphlode.execute.devices import resolve
-from graphlode.experiments.store_batch import Drawn
 from graphlode.types import AnyArray
 
 _BATCHES, _LARGE_BATCHES = 6, 2  # ready beforehand: large ones take long to draw

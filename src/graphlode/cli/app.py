@@ -42,7 +42,8 @@ def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
     )
     first = next((each for each in arguments if not each.startswith("-")), None)
     for name in COMMANDS if first not in COMMANDS else (first,):
-        app.command(name)(getattr(import_module(f"graphlode.cli.commands.{name}"), name))
+        module = import_module(f"graphlode.cli.commands.{name}")
+        app.command(name, **getattr(module, "SETTINGS", {}))(getattr(module, name))
     app.callback(invoke_without_command=True)(_start)
     return app
 
