@@ -56,7 +56,7 @@ def panels(
     height: float = 2.8,
     columns: int | None = None,
 ) -> Any:
-    """A figure with a panel per name, three or four in a row unless told; returns (figure, axes by name)."""
+    """A figure with a panel per name, three or four in a row by default; returns (figure, axes by name)."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -199,7 +199,7 @@ def by_graph(
 
 
 def save(figure: Any, stem: Path, suffixes: Sequence[str] = FORMATS) -> list[Path]:
-    """Write the figure, as pixels and as lines unless told; the files do not change unless the figure does."""
+    """Write the figure, as pixels and as lines by default; the files do not change unless the figure does."""
     from matplotlib import pyplot
 
     stem.parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ from typing import Any
 from graphlode.measure import Commit, commit_of, environment
 
 SCHEMA = 2
-_DIGITS = 10  # significant ones: as many as any clock tells
+_DIGITS = 10  # significant ones: more than any clock has
 
 Cell = dict[str, Any]
 """One measurement; its `status` is "done" if it was measured and its answer is right."""

@@ -30,7 +30,7 @@ DOCUMENTS = FOLDER.parent / "docs"
 PICTURES = ("peers", "gpu")
 """Groups that compare several libraries or devices, which a picture shows at a glance."""
 
-_MOST_TOLD, _WORST_TOLD = 16, 3  # values of a target: all of them, or so many of the worst if there are more
+_MOST_SHOWN, _WORST_SHOWN = 16, 3  # values of a target: all up to 16, or the 3 worst
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -86,20 +86,20 @@ def _targets(verdicts: list[Verdict]) -> Iterator[str]:
     yield "| target | limit | measured | met |"
     yield "| --- | --- | --- | --- |"
     for verdict in verdicts:
-        values = ", ".join(f"{value:.3g} ({_short(case)})" for case, value in _told(verdict))
-        if len(verdict.values) > _MOST_TOLD:
+        values = ", ".join(f"{value:.3g} ({_short(case)})" for case, value in _shown(verdict))
+        if len(verdict.values) > _MOST_SHOWN:
             values += f", the worst of {len(verdict.values)}"
         met = {True: "yes", False: "**no**", None: "not measured"}[verdict.met]
         yield f"| {verdict.text} | {verdict.limit} | {values or '-'} | {met} |"
     yield ""
 
 
-def _told(verdict: Verdict) -> list[tuple[str, float]]:
+def _shown(verdict: Verdict) -> list[tuple[str, float]]:
     """All values, or the worst ones if they are many."""
     values = list(verdict.values.items())
-    if len(values) <= _MOST_TOLD:
+    if len(values) <= _MOST_SHOWN:
         return values
-    return sorted(values, key=lambda each: each[1], reverse=verdict.limit.startswith("at most"))[:_WORST_TOLD]
+    return sorted(values, key=lambda each: each[1], reverse=verdict.limit.startswith("at most"))[:_WORST_SHOWN]
 
 
 def _machine(label: str, results: list[Result], folder: Path) -> Iterator[str]:

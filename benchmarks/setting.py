@@ -1,4 +1,4 @@
-"""What a run is given: threads, devices, inputs, a folder for temporary files, a way to tell what happens."""
+"""What a run has: threads, devices, inputs, a folder for temporary files, and a function that reports progress."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def bench(
         str | None, typer.Option("--commit", metavar="HASH", help="The commit of a copy without git.")
     ] = None,
 ) -> None:
-    """Run an experiment about cliques, motifs, the store or the order of edges; docs/experiments.md tells what each one asks."""
+    """Run an experiment about cliques, motifs, the store or the order of edges; docs/experiments.md says what each one asks."""
     if experiment not in EXPERIMENTS:
         raise InputError(f"{experiment}: there is no such experiment; there are {', '.join(EXPERIMENTS)}")
     if out.exists() and not out.is_dir():
@@ -107,7 +107,7 @@ def bench(
     request.answer({"command": "bench", "files": _files(finished)} | written, lambda: _show(experiment, finished))
     check_all(finished.document["cells"])
     for name, reason in finished.document["failed"].items():
-        raise BenchError(f"{name} could not be measured: {reason.splitlines()[0]}; {finished.file} tells where")
+        raise BenchError(f"{name} could not be measured: {reason.splitlines()[0]}; {finished.file} says where")
 
 
 class BenchError(GraphlodeError):

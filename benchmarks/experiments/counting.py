@@ -49,7 +49,7 @@ def time_limit(seconds: float, units: str = "edges") -> Progress:
 
 
 def prepare(subject: Subject, device: str, view: View | None = None) -> float:
-    """Have the device hold a view, that of cliques unless told, so that no cell pays for it; returns the seconds it took."""
+    """Have the device hold a view, by default that of cliques, so that no cell pays for it; returns the seconds it took."""
     chosen = view or Roots()
     with Timer() as timer:
         for each in resolve(device):
@@ -125,7 +125,7 @@ def count_up(
 
 
 def expected_seconds(before: Sequence[Cell], k: int, counts: Mapping[int, int], *, visits_all: bool) -> float:
-    """What size k will take, from the sizes measured before; 0 if they tell nothing."""
+    """What size k will take, from the sizes measured before; 0 if they say nothing."""
     if not before:
         return 0.0
     last = before[-1]
@@ -196,6 +196,6 @@ def _first(cells: Sequence[Cell]) -> str:
 
 def _way(cell: Mapping[str, Any]) -> str:
     if "method" in cell and "variant" in cell:
-        return str(cell["variant"])  # which tells the method and all else
+        return str(cell["variant"])  # which names the method and all else
     where = f" on {cell['device']}" if "device" in cell else ""
     return f"{cell.get('method') or cell.get('variant')}{where}"

@@ -1,6 +1,6 @@
 """Runs an experiment graph by graph. What goes wrong with one graph is written down and does not touch the others.
 
-A run that has nothing to tell leaves the files of earlier ones as they are: all graphs are loaded before the first is
+A run without results leaves the files of earlier ones as they are: all graphs are loaded before the first is
 measured, and nothing is written before there is a cell.
 """
 

@@ -44,7 +44,7 @@ class Subject:
 
 
 def known_cliques(entry: Mapping[str, int]) -> dict[int, int]:
-    """By size, the numbers of cliques that a file of known counts tells of a graph."""
+    """By size, the numbers of cliques of a graph in a file of known counts."""
     return {int(k): int(count) for k, count in entry.items()}
 
 

@@ -92,7 +92,7 @@ def test_what_goes_wrong_with_one_graph_does_not_touch_the_others(
     options = ("-k", 3, "--device", "reference", "--out", tmp_path, *QUICK)
     shown = graphlode("bench", "cliques-runtime", *graphs, *options)
     file = tmp_path / "cliques-runtime.json"
-    says = f"error: lesmis could not be measured: ZeroDivisionError: no luck; {file} tells where\n"
+    says = f"error: lesmis could not be measured: ZeroDivisionError: no luck; {file} says where\n"
     assert shown.status == 2 and shown.err.endswith(says) and "Traceback" not in shown.err
     written = json.loads(file.read_text("utf-8"))
     assert "Traceback" in written["failed"]["lesmis"]

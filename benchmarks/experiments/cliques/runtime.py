@@ -51,7 +51,7 @@ def measure(subject: Subject, setting: Setting, record: Record) -> None:
 
 
 def ways(device: str) -> list[tuple[str, str]]:
-    """(device, method) in the order of measuring: pivoting first, since its counts tell what the others will take."""
+    """(device, method) in the order of measuring: pivoting first, since its counts say what the others will take."""
     if resolve(device)[0].backend == "cuda":
         return [*((device, method) for method in CUDA_METHODS), *(("cpu", method) for method in BESIDE)]
     return [(device, method) for method in CPU_METHODS]

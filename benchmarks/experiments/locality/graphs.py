@@ -25,7 +25,7 @@ SIZES = (4, 32, 128)  # lanes
 LEAST_SIZE = 2
 DIRECTED = True
 METRICS = ("L1 hits", "L2 misses")
-# What the paper tells of its own graphs: L1 hits on average, with the most lanes.
+# Of the paper, on its own graphs: L1 hits on average, with the most lanes.
 PAPER_MOST = 1.67
 
 measure = iterations.measure

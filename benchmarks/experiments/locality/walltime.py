@@ -1,7 +1,7 @@
 """What the order of the edges brings on this machine: seconds of PageRank by way, once and per iteration.
 
 All ways start from the same shuffled list. Lists are processed on one thread of the CPU, since two edges may lead to one
-vertex, or on a CUDA device with atomic additions. What an edge takes is told in time of all cores together on the CPU, and
+vertex, or on a CUDA device with atomic additions. The time per edge is that of all cores together on the CPU, and
 in time of the iteration on a device.
 """
 

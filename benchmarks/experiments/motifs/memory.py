@@ -1,7 +1,7 @@
 """Peak memory of motif counts by method and device, beside the lists that some methods store and others do not.
 
 Peaks are of the view and all that a count takes beside it, beyond the rows of the graph. On a CUDA device they are of the
-arrays of its drivers. On the CPU a process of its own counts, once; told are what the native core allocates, to the byte,
+arrays of its drivers. On the CPU a process of its own counts, once; it reports what the native core allocates, to the byte,
 and how much the process grows as the system sees it.
 """
 
@@ -50,7 +50,7 @@ START_SECONDS = 20.0  # that a new process may take to begin
 
 @dataclass(frozen=True)
 class Taken:
-    """Copies of every pattern, seconds, and bytes at the peak; `resident` where the system tells."""
+    """Copies of every pattern, seconds, and bytes at the peak; `resident` where the system reports it."""
 
     counts: tuple[int, ...]
     seconds: float

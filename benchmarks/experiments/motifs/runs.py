@@ -76,7 +76,7 @@ def count_cell(subject: Subject, size: int, way: Way, setting: Setting) -> Cell:
 
 
 def known_motifs(entry: Mapping[str, Sequence[int]]) -> dict[int, tuple[int, ...]]:
-    """By size, the copies of every pattern that a file of known counts tells of a graph, as `noninduced`."""
+    """By size, the copies of every pattern of a graph in a file of known counts, its `noninduced`."""
     counts = [int(count) for count in entry["noninduced"]]
     return {size: tuple(counts[:length]) for size, length in NUM_PATTERNS.items() if length <= len(counts)}
 

@@ -49,8 +49,8 @@ def measure(subject: Subject, setting: Setting, record: Record) -> None:
 def tables(document: Mapping[str, Any]) -> list[Table]:
     rows = []
     for cell in document["cells"]:
-        told = time_text(slide_seconds(cell)) if cell["status"] == "done" else cell["status"]
-        rows.append([cell["graph"], cell["variant"], told, _share(document, cell)])
+        shown = time_text(slide_seconds(cell)) if cell["status"] == "done" else cell["status"]
+        rows.append([cell["graph"], cell["variant"], shown, _share(document, cell)])
     return [Table(TITLE, ["graph", "shares", "a slide", f"slots of {document['device']}"], rows, words=2)]
 
 

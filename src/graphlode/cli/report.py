@@ -33,21 +33,21 @@ def report(
     command: str,
     request: Request,
     result: Result,
-    told: Mapping[str, Any],
+    found: Mapping[str, Any],
     *,
     shown: Sequence[tuple[str, ...]],
     listing: Listing | None = None,
     values: Mapping[str, AnyArray] | None = None,
     done: str = "found in",
 ) -> None:
-    """`told` is what the JSON object says beside graph and provenance; `shown` are the facts that people see of it.
+    """`found` is what the JSON object has beside graph and provenance; `shown` are the facts that people see of it.
 
-    `values` are the columns of the file of `--out`, if there is one; `done` is what the time is said to be.
+    `values` are the columns of the file of `--out`, if there is one; `done` is the label of the time.
     """
     written = request.write_out(values or {})
     graph = request.loaded.facts()
     if request.as_json:
-        write_json({"command": command, "graph": graph, **told, **written, "provenance": result.provenance.to_dict()})
+        write_json({"command": command, "graph": graph, **found, **written, "provenance": result.provenance.to_dict()})
         return
     from graphlode.cli.screen import Screen, how
 

@@ -11,7 +11,7 @@ import typer
 
 from graphlode.cli.numbers import count, duration
 from graphlode.cli.options import By
-from graphlode.cli.output import check_folder
+from graphlode.cli.plots import check_plot, draw_clique_counts
 from graphlode.cli.progress import progress_bar
 from graphlode.cli.request import GRAPH, Request, takes
 from graphlode.errors import InputError
@@ -51,8 +51,7 @@ def cliques(
         if len(sizes) > 1:
             raise InputError(f"--list writes cliques of one size, got -k {size}")
         check_clique_file(list_to)
-    if plot is not None:
-        _check_plot(plot)
+    check_plot(plot)
     results = [request.run(f"counting cliques of {k} vertices", count_cliques, k, by=by, method=method) for k in sizes]
     listed = None if list_to is None else _list(request, sizes[0], list_to)
     document: dict[str, Any] = {
@@ -66,8 +65,6 @@ def cliques(
     if listed is not None:
         document["list"] = {"file": str(list_to), "cliques": listed}
     if plot is not None:
-        from graphlode.cli.plots import draw_clique_counts
-
         draw_clique_counts(plot, request.loaded.name, {result.k: result.total for result in results})
         document["plot"] = str(plot)
     document["runs"] = {str(result.k): result.provenance.to_dict() for result in results}
@@ -88,13 +85,6 @@ def parse_sizes(text: str, least: int = 1, option: str = "-k") -> list[int]:
             raise InputError(f"{option} takes at most {_MOST_SIZES} sizes, got {text!r}")
         sizes.update(range(first, last + 1))
     return sorted(sizes)
-
-
-def _check_plot(path: Path) -> None:
-    from graphlode.cli.plots import check_plot
-
-    check_folder(path)
-    check_plot(path)
 
 
 def _list(request: Request, k: int, path: Path) -> int:

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from graphlode.cli.numbers import count
-from graphlode.cli.output import check_folder, check_out, write_table
+from graphlode.cli.output import check_out, write_table
+from graphlode.cli.plots import check_plot
 from graphlode.cli.request import GRAPH, Request, takes
 from graphlode.errors import InputError
 from graphlode.mining.motif_counts import MotifCounts
@@ -54,11 +55,7 @@ def motifs(
     if orbits is not None and size < 4:
         raise InputError("--orbits needs --size 4 or 5")
     check_out(orbits)
-    if plot is not None:
-        from graphlode.cli.plots import check_plot
-
-        check_folder(plot)
-        check_plot(plot)
+    check_plot(plot)
     induced = not non_induced
     found = request.run("counting motifs", count_motifs, _size(size), induced=induced, method=method)
     if orbits is not None:

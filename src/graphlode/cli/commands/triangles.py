@@ -26,11 +26,11 @@ def triangles(
         raise InputError("--top and --out need --by vertex or --by edge")
     result = request.run("counting triangles", count_triangles, by=by)
     columns = _columns(request.graph, result)
-    told: dict[str, Any] = {"total": result.total}
+    found: dict[str, Any] = {"total": result.total}
     listing = None
     if by is not None:
         largest = _largest(columns, request.most)
-        told |= {"by": by, "top": largest}
+        found |= {"by": by, "top": largest}
         # Ids are names: no separators between their digits.
         lines = [[*map(str, list(row.values())[:-1]), count(row["triangles"])] for row in largest]
         listing = Listing(f"most triangles by {by}", list(columns), lines)
@@ -38,7 +38,7 @@ def triangles(
         "triangles",
         request,
         result,
-        told,
+        found,
         shown=[("triangles", count(result.total), BOLD)],
         listing=listing,
         values=columns,
