@@ -17,6 +17,35 @@ from typing import Any, Literal
 FOLDER = Path(__file__).parent / "cases"
 GRAPHS = "graphs"
 SMOKE = "smoke"
+GROUPS = {
+    "build": "Building a graph from arrays",
+    "read": "Reading text files",
+    "triangles": "Triangles",
+    "cores": "Core numbers",
+    "bfs": "Breadth-first search",
+    "components": "Connected components",
+    "pagerank": "PageRank",
+    "shortest_paths": "Shortest paths",
+    "label_propagation": "Label propagation",
+    "cliques": "Cliques",
+    "clique_threads": "Cliques with one and two threads",
+    "all_cliques": "Cliques of all sizes",
+    "clique_lists": "Listing cliques",
+    "maximal_cliques": "Maximal cliques",
+    "motifs": "Motifs",
+    "orbits": "Orbits",
+    "store": "Batches into and out of a store",
+    "gpu": "A GPU against the cores beside it",
+    "gpu_cliques": "Cliques on a GPU",
+    "gpu_walks": "Walks over graphs on a GPU",
+    "gpu_motifs": "Motifs and orbits on a GPU",
+    "gpu_store": "Batches into and out of a store on a GPU",
+    "import": "Start-up",
+    "peers": "Against other libraries",
+    "peer_cliques": "Cliques against other libraries",
+    "smoke": "Smoke",
+}
+"""Headings of the groups, in the order of the report."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +74,6 @@ class Case:
     stays: int = 0  # samples before that core is looked for again; 0: all
     rounds: int = 1  # times that all of it is done from the beginning; a sample is the median of what it took in each
     needs: str | None = None
-
-    @property
-    def file_name(self) -> str:
-        return self.name.replace("/", "-") + ".json"
 
 
 def load_cases(folder: Path = FOLDER) -> list[Case]:

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.quiet import on_quiet_core
+from graphlode.errors import GraphlodeError
 from graphlode.measure import PeakMemory, Samples, Timer, Work, sample_in_turn
 
 OURS = "graphlode"
 _TRIED_AGAIN_BELOW = 2.0  # seconds
 
 
-class WrongAnswerError(Exception):
-    """An answer differs from the expected one; nothing is written."""
+class WrongAnswerError(GraphlodeError):
+    """An answer differs from the expected one, or two answers to one question differ."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class Contender:
 
     `methods` are its ways to the answer; where there are several, each is tried first and the fastest is timed.
     `answer` turns what a method returns into plain values, outside the clock. `share` is the part of the input that was
-    worked on; `expected` overrides the contest's where that part has another answer. `part` tells the seconds that count
-    from what a method returned, where they are not the whole call.
+    worked on; `expected` overrides the contest's where that part has another answer. `part` takes what a method returned and
+    gives the seconds that count, where these are not the whole call.
     """
 
     name: str
@@ -40,8 +41,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Contest:
-    """`expected` is the answer that all must give; `sizes` are numbers worth telling, most of them bytes, such as those of
-    the result."""
+    """`expected` is the answer that all must give; `sizes` are further numbers to record, such as the bytes of the result."""
 
     contenders: list[Contender]
     expected: Any
@@ -59,14 +59,14 @@ class Measured:
     samples: Samples[None]
 
     def to_dict(self) -> dict[str, Any]:
-        told = {
+        fields = {
             "version": self.contender.version,
             "settings": self.contender.settings,
             "method": self.method,
             "tried_seconds": self.tried,
             "seconds": list(self.samples.seconds),
         }
-        return told | ({"share": self.contender.share} if self.contender.share != 1 else {})
+        return fields | ({"share": self.contender.share} if self.contender.share != 1 else {})
 
 
 def measure(

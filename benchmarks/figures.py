@@ -11,8 +11,8 @@ from benchmarks.results import Entry, Result, seconds
 README = Path(__file__).parents[1] / "README.md"
 BEGIN, END = "<!-- figures:begin -->", "<!-- figures:end -->"
 
-# What the README tells, in its order: pattern of the case, and the words for it.
-TOLD = {
+# The tasks of the README, in its order: pattern of the case, and the words for it.
+TASKS = {
     r"build/(.+)": "build {} from arrays",
     r"read/edges": "read a 100 MB text edge list",
     r"peers/triangles/(.+)": "count the triangles of {}",
@@ -30,18 +30,18 @@ def fill(text: str, results: list[Result]) -> str:
 
 
 def _lines(results: list[Result]) -> Iterator[str]:
-    told = [
+    shown = [
         (words.format(*named.groups()), result)
-        for pattern, words in TOLD.items()
+        for pattern, words in TASKS.items()
         for result in results
         if (named := re.fullmatch(pattern, result.case)) is not None
     ]
-    if not told:
+    if not shown:
         yield "No results are committed yet."
         return
     yield "| task | machine | graphlode | next best | |"
     yield "| --- | --- | --: | --- | --: |"
-    for words, result in told:
+    for words, result in shown:
         if not result.peers:
             continue
         best = min(result.peers.values(), key=lambda entry: entry.median)

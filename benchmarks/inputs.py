@@ -35,6 +35,16 @@ class Input:
     src: AnyArray
     dst: AnyArray
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a record says of it."""
+        return {
+            "name": self.name,
+            "sha256": self.sha256,
+            "num_vertices": self.num_vertices,
+            "num_edges": self.graph.num_edges,
+        }
+
     @cached_property
     def graph(self) -> gl.Graph:
         return gl.from_edges(self.src, self.dst, num_vertices=self.num_vertices, source=self.name)

@@ -1,139 +1,213 @@
-"""Plots of the report: medians with every sample beside them, one picture per group and class of machine.
-
-Colours are those of Okabe and Ito, which people with any common colour blindness can tell apart; libraries are also
-named beside their bars, so that no plot needs its colours to be read.
-"""
+"""How all pictures look: one style, and a marker or a line style for every series beside its colour. Needs matplotlib."""
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-import matplotlib
+import numpy as np
 
-matplotlib.use("svg")
-
-import matplotlib.pyplot as plt
-
-from benchmarks.contest import OURS
-from benchmarks.report import GROUPS, has_plot, plot_name
-from benchmarks.results import Entry, Result, seconds
-
-_COLOURS = {
-    OURS: "#0072B2",
-    "scipy": "#E69F00",
-    "networkit": "#009E73",
-    "igraph": "#CC79A7",
-    "graphblas": "#D55E00",
-    "pivoterpy": "#D55E00",
-    "pandas": "#56B4E9",
-    "numpy": "#B8A500",
-}
-_OTHER = "#8C8C8C"
-_BAR, _GAP = 0.25, 0.32  # inches per bar and between cases
-_LOGARITHMIC_ABOVE = 30  # slowest over fastest
+from benchmarks.record import Cell, done, names_of
 
 
-def draw_all(results: list[Result], folder: Path) -> list[Path]:
-    """Write the plots of all groups that have something to compare."""
-    folder.mkdir(parents=True, exist_ok=True)
-    files = []
-    for (label, group), found in groupby(results, key=lambda result: (result.label, result.group)):
-        of_group = list(found)
-        if has_plot(of_group):
-            file = folder / plot_name(label, group)
-            draw(of_group, f"{GROUPS[group]}, {label}", file)
-            files.append(file)
-    return files
+class Color(StrEnum):
+    """Those of Okabe and Ito, which people with any common colour blindness can tell apart."""
+
+    BLUE = "#0072B2"
+    ORANGE = "#E69F00"
+    GREEN = "#009E73"
+    PURPLE = "#CC79A7"
+    RED = "#D55E00"
+    SKY = "#56B4E9"
+    GOLD = "#B8A500"
+    GREY = "#6B6B6B"
 
 
-def draw(results: list[Result], title: str, file: Path) -> None:
-    """One line per library and case: a bar, or a dot where the times are too far apart for one linear axis.
-
-    A group without any comparison has one line per case, which carries the name of the case.
-    """
-    style = {"svg.hashsalt": "graphlode", "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif"}
-    with plt.rc_context(style):
-        gap = _GAP if _compares(results) else 0.0
-        height = sum(_BAR * len(result.entries) + gap for result in results) + 0.95
-        figure, axes = plt.subplots(figsize=(8.0, height), layout="constrained")
-        labels = _bars(axes, results)
-        _finish(axes, labels, title)
-        figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None, dpi=110)
-        plt.close(figure)
+TEXT = "#333333"
+_GRID = "#E3E3E3"
+_LEGEND_INCHES = 2.6  # of an entry
+FORMATS = (".png", ".svg")
 
 
-def _bars(axes: Any, results: list[Result]) -> dict[float, str]:
-    y = 0.0
-    labels: dict[float, str] = {}
-    lowest = min(entry.fastest for result in results for entry in result.entries)
-    highest = max(entry.slowest for result in results for entry in result.entries)
-    if highest / lowest > _LOGARITHMIC_ABOVE:
-        axes.set_xscale("log")
-        axes.set_xlim(lowest / 1.5, highest * 5)
+@dataclass(frozen=True)
+class Look:
+    """How one series is drawn."""
+
+    color: str
+    marker: str = "o"
+    line: str = "-"
+    hatch: str = ""  # of a patch
+
+    @property
+    def of_line(self) -> dict[str, Any]:
+        """What `plot` is given."""
+        return {"color": self.color, "marker": self.marker, "linestyle": self.line}
+
+
+def panels(
+    title: str,
+    subtitle: str,
+    names: Sequence[str],
+    *,
+    width: float = 3.1,
+    height: float = 2.8,
+    columns: int | None = None,
+) -> Any:
+    """A figure with a panel per name, three or four in a row by default; returns (figure, axes by name)."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    if columns is None:
+        columns = min(len(names), 4 if len(names) in (4, 7, 8) or len(names) > 9 else 3) or 1
+    rows = -(-max(1, len(names)) // columns)
+    size = (max(8.0, width * columns), height * rows + 1.35)
+    figure, grid = pyplot.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+    layout: Any = figure.get_layout_engine()
+    layout.set(rect=(0, 0.02, 1, 1 - 0.72 / size[1]), w_pad=0.08, h_pad=0.08)
+    figure.text(0.012, 1 - 0.10 / size[1], title, fontsize=12, fontweight="bold", va="top", color=TEXT)
+    figure.text(0.012, 1 - 0.36 / size[1], subtitle, fontsize=8.5, va="top", color=Color.GREY)
+    flat = list(np.ravel(grid))
+    for axis in flat[len(names) :]:
+        axis.set_visible(False)
+    chosen = dict(zip(names, flat, strict=False))
+    for name, axis in chosen.items():
+        axis.set_title(name, fontsize=10, loc="left", color=TEXT)
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.grid(axis="y", color=_GRID, linewidth=0.7)
+        axis.set_axisbelow(True)
+        axis.tick_params(labelsize=8.5, which="both")
+    return figure, chosen
+
+
+def legend(figure: Any, looks: Mapping[str, Look], *, columns: int = 4, patches: bool = False) -> None:
+    """One legend for all panels, below them."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Any] = [
+        Patch(facecolor=look.color, edgecolor="white", hatch=look.hatch, label=name)
+        if patches
+        else Line2D([], [], **look.of_line, label=name, markersize=5)
+        for name, look in looks.items()
+    ]
+    if handles:
+        fitting = max(1, int(figure.get_figwidth() / _LEGEND_INCHES))
+        ncols = min(columns, fitting, len(handles))
+        figure.legend(handles=handles, loc="outside lower center", ncols=ncols, frameon=False, fontsize=8.5)
+
+
+def seconds_axis(axis: Any, *, across: bool = False, between: Sequence[int] = ()) -> None:
+    """Logarithmic seconds, in the unit that suits each tick: powers of ten, and these multiples of them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    def minor(value: float, _: object) -> str:
+        """A number between two ticks, where the axis may show neither of them."""
+        low, high = axis.get_xlim() if across else axis.get_ylim()
+        return time_text(value) if high < 10 * low and not between else ""
+
+    if across:
+        axis.set_xscale("log")
+        axis.grid(visible=False, axis="y")
+        axis.grid(axis="x", color=_GRID, linewidth=0.7)
     else:
-        axes.set_xlim(0, highest * 1.3)
-    if not _compares(results):
-        for line, result in enumerate(results):
-            _mark(axes, line * _BAR, result.ours, result)
-            labels[line * _BAR] = _heading(result)
-        axes.set_ylim(len(results) * _BAR, -_BAR)
-        return labels
-    for result in results:
-        axes.text(0, y, _heading(result), transform=axes.get_yaxis_transform(), weight="bold", va="center", ha="left")
-        y += _BAR
-        for entry in result.entries:
-            _mark(axes, y, entry, result)
-            labels[y] = entry.library
-            y += _BAR
-        y += _GAP - _BAR
-    axes.set_ylim(y, -_BAR)
-    return labels
+        axis.set_yscale("log")
+    ticks = axis.xaxis if across else axis.yaxis
+    ticks.set_major_locator(LogLocator(subs=(1, *between), numticks=7))
+    ticks.set_major_formatter(FuncFormatter(lambda value, _: time_text(value)))
+    ticks.set_minor_formatter(FuncFormatter(minor))
 
 
-def _compares(results: list[Result]) -> bool:
-    return any(result.peers for result in results)
+def plain_logarithmic(axis: Any) -> None:
+    """Both axes logarithmic, with numbers as people write them: no powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    for one in (axis.xaxis, axis.yaxis):
+        one.set_major_formatter(FuncFormatter(lambda value, _: _short_number(value)))
+        one.set_minor_formatter(NullFormatter())
+    axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=8))
 
 
-def _heading(result: Result) -> str:
-    return result.case.partition("/")[2].replace("end_to_end", "end to end").replace("/", ", ")
+def _short_number(value: float) -> str:
+    """Millions as such: long numbers run into their neighbors."""
+    return f"{value / 1e6:,.10g} M" if value >= 1e6 else f"{value:,.10g}"
 
 
-def _mark(axes: Any, y: float, entry: Entry, result: Result) -> None:
-    colour = _COLOURS.get(entry.library, _OTHER)
-    samples = [value / entry.share for value in entry.seconds]
-    if axes.get_xscale() == "log":  # a bar has no honest length without a zero
-        axes.plot([min(samples), max(samples)], [y, y], color=colour, linewidth=2, solid_capstyle="butt")
-        axes.plot([entry.median], [y], "o", color=colour, markersize=9 if entry.library == OURS else 7)
-    else:
-        axes.barh(y, entry.median, height=_BAR * 0.78, color=colour, alpha=1.0 if entry.library == OURS else 0.75)
-    axes.plot(samples, [y] * len(samples), "|", color="black", markersize=6, markeredgewidth=0.8, alpha=0.6)
-    times = entry.median / result.ours.median
-    ratio = "" if entry.library == OURS else f"   {times:.{2 if times < 1 else 1}f}x"
-    scaled = " (scaled)" if entry.share != 1 else ""
-    axes.annotate(
-        f"{seconds(entry.median)}{ratio}{scaled}",
-        (max(samples), y),
-        xytext=(9, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=8,
+def time_text(seconds: float) -> str:
+    """Seconds in the unit that leaves one to three digits before the point."""
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps")):
+        if seconds >= factor * 0.9995 or unit == "ps":
+            return f"{seconds / factor:.3g} {unit}"
+    raise AssertionError("unreachable")
+
+
+def whole_ticks(axis: Any, sizes: Sequence[int]) -> None:
+    """A tick for every clique size."""
+    axis.set_xticks(list(sizes), [str(k) for k in sizes])
+    axis.set_xlabel("clique size k", fontsize=9, color=TEXT)
+
+
+def bars_across(axis: Any, labels: Sequence[str]) -> None:
+    """For horizontal bars at 0, 1, ..: the first on top, each with its label, and lines that help to read their lengths."""
+    axis.set_yticks(range(len(labels)), labels)
+    beside = 0.5 + max(0, 3 - len(labels)) / 3  # so that a few bars do not fill the panel
+    axis.set_ylim(len(labels) - 1 + beside, -beside)
+    axis.grid(visible=False, axis="y")
+    axis.grid(axis="x", color=_GRID, linewidth=0.7)
+
+
+def say_nothing_there(axis: Any, text: str = "nothing was measured here") -> None:
+    """A panel without data says so."""
+    axis.text(
+        0.5, 0.5, text, transform=axis.transAxes, ha="center", va="center", color=Color.GREY, fontsize=9, wrap=True
     )
+    axis.set_xticks([])
+    axis.set_yticks([])
+    axis.grid(visible=False)
 
 
-def _finish(axes: Any, labels: dict[float, str], title: str) -> None:
-    axes.set_yticks(list(labels), list(labels.values()))
-    for tick in axes.get_yticklabels():
-        if tick.get_text() == OURS:
-            tick.set_fontweight("bold")
-    axes.tick_params(axis="y", length=0)
-    logarithmic = axes.get_xscale() == "log"
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} s")
-    kind = "dot: median (logarithmic)" if logarithmic else "bar: median"
-    axes.set_xlabel(f"{kind}, ticks: all samples; left is faster; Nx: times graphlode's", loc="left")
-    axes.set_title(title, loc="left", weight="bold")
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.grid(axis="x", which="major", color="#DDDDDD", linewidth=0.6)
-    axes.set_axisbelow(True)
+def line(axis: Any, xs: Sequence[float], ys: Sequence[float], look: Look) -> None:
+    axis.plot(xs, ys, **look.of_line, markersize=5, linewidth=1.4)
+
+
+def graphs_and_sizes(document: Mapping[str, Any], word: str = "") -> dict[str, Cell]:
+    """Names for a panel of every graph and size, and what its cells say of these."""
+    sizes = document["sizes"]
+    wanted = [{"graph": graph, "k": k} for graph in names_of(document) for k in sizes]
+    return {each["graph"] if len(sizes) == 1 else f"{each['graph']}, {word}{each['k']}": each for each in wanted}
+
+
+def by_graph(
+    document: Mapping[str, Any], axes: Mapping[str, Any], wanted: Mapping[str, Cell] | None = None
+) -> Iterator[tuple[str, Any, list[Cell]]]:
+    """Name, panel and cells of every graph that was measured; the other panels say that theirs was not.
+
+    `wanted` is by name what the cells of a panel must match, where it is not the graph alone.
+    """
+    for name, axis in axes.items():
+        cells = done(document["cells"], **({"graph": name} if wanted is None else wanted.get(name, {"graph": name})))
+        if cells:
+            yield name, axis, cells
+        else:
+            say_nothing_there(axis)
+
+
+def save(figure: Any, stem: Path, suffixes: Sequence[str] = FORMATS) -> list[Path]:
+    """Write the figure, as pixels and as lines by default; the files do not change unless the figure does."""
+    from matplotlib import pyplot
+
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    files = []
+    with pyplot.rc_context({"svg.hashsalt": "graphlode", "svg.fonttype": "none"}):
+        for suffix in suffixes:
+            file = stem.with_suffix(suffix)
+            figure.savefig(file, dpi=130, metadata={"Date": None} if suffix == ".svg" else None)
+            files.append(file)
+    pyplot.close(figure)
+    return files

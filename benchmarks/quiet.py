@@ -1,8 +1,8 @@
 """The core that is quickest at the moment.
 
-Where a call takes the host some ten microseconds on one thread, that is what tells: cores of a machine that is shared
-with others are slow by turns, by a factor of two, while somebody else uses the other half of them. Threads that begin
-inside stay on that core, too, so this is for works that have all of theirs.
+Calls of some ten microseconds on one thread depend on the core: on a shared machine a core takes twice as long while
+another user has its other half. Threads that begin inside stay on the same core, so that this is only for works that have
+started all of theirs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Generates REPORT.md, the plots and the README's figures from the committed results; no number in them is typed by hand.
+"""Generates REPORT.md, the README's figures and all pictures of documents from the committed results.
+
+No number in them is typed by hand.
 
 python -m benchmarks.report
 """
@@ -6,90 +8,63 @@ python -m benchmarks.report
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from benchmarks.case import GROUPS
 from benchmarks.figures import README, fill
+from benchmarks.pictures import SUFFIX, draw, shown_in
+from benchmarks.record import folder_name
 from benchmarks.results import Entry, Result, load_results, seconds
-from benchmarks.run import RESULTS, folder_name
+from benchmarks.run import RESULTS
 from benchmarks.targets import Verdict, judge
 
 FOLDER = Path(__file__).parent
 REPORT = FOLDER / "REPORT.md"
-PLOTS = FOLDER / "plots"
+DOCUMENTS = FOLDER.parent / "docs"
 
-GROUPS = {
-    "build": "Building a graph from arrays",
-    "read": "Reading text files",
-    "triangles": "Triangles",
-    "cores": "Core numbers",
-    "bfs": "Breadth-first search",
-    "components": "Connected components",
-    "pagerank": "PageRank",
-    "shortest_paths": "Shortest paths",
-    "label_propagation": "Label propagation",
-    "cliques": "Cliques",
-    "clique_threads": "Cliques with one and two threads",
-    "all_cliques": "Cliques of all sizes",
-    "clique_lists": "Listing cliques",
-    "maximal_cliques": "Maximal cliques",
-    "motifs": "Motifs",
-    "orbits": "Orbits",
-    "store": "Batches into and out of a store",
-    "gpu": "A GPU against the cores beside it",
-    "gpu_cliques": "Cliques on a GPU",
-    "gpu_walks": "Walks over graphs on a GPU",
-    "gpu_motifs": "Motifs and orbits on a GPU",
-    "gpu_store": "Batches into and out of a store on a GPU",
-    "import": "Start-up",
-    "peers": "Against other libraries",
-    "peer_cliques": "Cliques against other libraries",
-    "smoke": "Smoke",
-}
-"""Headings in the order of the report."""
+PICTURES = ("peers", "gpu")
+"""Groups that compare several libraries or devices, which a picture shows at a glance."""
 
-_MOST_TOLD, _WORST_TOLD = 16, 3  # values of a target: all of them, or so many of the worst if there are more
+_MOST_SHOWN, _WORST_SHOWN = 16, 3  # values of a target: all up to 16, or the 3 worst
 
 
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.report", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIR")
-    parser.add_argument("--out", type=Path, default=REPORT, metavar="FILE")
-    parser.add_argument("--plots", type=Path, default=PLOTS, metavar="DIR")
+    parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIR", help="where the results are")
+    parser.add_argument("--out", type=Path, default=REPORT, metavar="FILE", help="the report (default: REPORT.md)")
     parser.add_argument("--readme", type=Path, metavar="FILE", help="fill the figures into this file")
     parser.add_argument("--no-plots", action="store_true", help="write the text alone")
     given = parser.parse_args(words)
     results = load_results(given.results)
-    given.out.write_text(render(results), "utf-8")
+    folder = Path(os.path.relpath(given.results, given.out.parent))
+    given.out.write_text(render(results, folder), "utf-8")
     readme = given.readme or (README if given.out == REPORT else None)
     if readme is not None:
         readme.write_text(fill(readme.read_text("utf-8"), results), "utf-8")
     if not given.no_plots:
-        from benchmarks.plots import draw_all
-
-        for file in draw_all(results, given.plots):
-            print(file)
+        for picture in sorted({picture for each in _documents(given.out) for picture in shown_in(each)}):
+            draw(picture)
+            print(os.path.relpath(picture))
     print(given.out)
     return 0
 
 
-def render(results: list[Result]) -> str:
-    """The report as text."""
-    return "\n".join(_lines(results)).rstrip() + "\n"
+def _documents(report: Path) -> list[Path]:
+    """The report and, if it is that of the repository, all others that show results."""
+    return [report, README, *sorted(DOCUMENTS.rglob("*.md"))] if report == REPORT else [report]
 
 
-def plot_name(label: str, group: str) -> str:
-    return f"{folder_name(label)}-{group}.svg"
+def render(results: list[Result], folder: Path) -> str:
+    """The report as text; `folder` is where its pictures are, seen from the report."""
+    return "\n".join(_lines(results, folder)).rstrip() + "\n"
 
 
-def has_plot(results: list[Result]) -> bool:
-    return any(result.peers for result in results) or len(results) > 1
-
-
-def _lines(results: list[Result]) -> Iterator[str]:
+def _lines(results: list[Result], folder: Path) -> Iterator[str]:
     yield "# Benchmark report"
     yield ""
     yield "Generated by `python -m benchmarks.report` from the files in `results/`; do not edit. Every time belongs to an"
@@ -101,7 +76,7 @@ def _lines(results: list[Result]) -> Iterator[str]:
         return
     yield from _targets(judge(results))
     for label, of_label in groupby(results, key=lambda result: result.label):
-        yield from _machine(label, list(of_label))
+        yield from _machine(label, list(of_label), folder)
     yield from _across(results)
 
 
@@ -111,26 +86,26 @@ def _targets(verdicts: list[Verdict]) -> Iterator[str]:
     yield "| target | limit | measured | met |"
     yield "| --- | --- | --- | --- |"
     for verdict in verdicts:
-        values = ", ".join(f"{value:.3g} ({_short(case)})" for case, value in _told(verdict))
-        if len(verdict.values) > _MOST_TOLD:
+        values = ", ".join(f"{value:.3g} ({_short(case)})" for case, value in _shown(verdict))
+        if len(verdict.values) > _MOST_SHOWN:
             values += f", the worst of {len(verdict.values)}"
         met = {True: "yes", False: "**no**", None: "not measured"}[verdict.met]
         yield f"| {verdict.text} | {verdict.limit} | {values or '-'} | {met} |"
     yield ""
 
 
-def _told(verdict: Verdict) -> list[tuple[str, float]]:
+def _shown(verdict: Verdict) -> list[tuple[str, float]]:
     """All values, or the worst ones if they are many."""
     values = list(verdict.values.items())
-    if len(values) <= _MOST_TOLD:
+    if len(values) <= _MOST_SHOWN:
         return values
-    return sorted(values, key=lambda each: each[1], reverse=verdict.limit.startswith("at most"))[:_WORST_TOLD]
+    return sorted(values, key=lambda each: each[1], reverse=verdict.limit.startswith("at most"))[:_WORST_SHOWN]
 
 
-def _machine(label: str, results: list[Result]) -> Iterator[str]:
+def _machine(label: str, results: list[Result], folder: Path) -> Iterator[str]:
     yield f"## {label}"
     yield ""
-    for text in sorted({_environment(result.data) for result in results}):
+    for text in sorted({_environment(result.run) for result in results}):
         yield f"- {text}"
     yield ""
     by_group = {group: [r for r in results if r.group == group] for group in GROUPS}
@@ -139,20 +114,18 @@ def _machine(label: str, results: list[Result]) -> Iterator[str]:
             continue
         yield f"### {heading}"
         yield ""
-        if has_plot(by_group[group]):
-            yield f"![{heading}, {label}](plots/{plot_name(label, group)})"
+        if group in PICTURES:
+            yield f"![{heading}, {label}]({(folder / folder_name(label) / group).as_posix()}{SUFFIX})"
             yield ""
         yield from _table(by_group[group])
         yield ""
 
 
-def _environment(data: dict[str, Any]) -> str:
-    env = data["environment"]
+def _environment(run: dict[str, Any]) -> str:
+    env = run["environment"]
     gpu = f"; {env['gpu']}, driver {env['driver']}, CUDA {env['cuda']}" if env["gpu"] else ""
     packages = ", ".join(f"{name} {number}" for name, number in env["packages"].items())
-    commit = (
-        f"commit {data['commit'][:10]}{' with changes' if data['dirty'] else ''}" if data["commit"] else "no commit"
-    )
+    commit = f"commit {run['commit'][:10]}{' with changes' if run['dirty'] else ''}" if run["commit"] else "no commit"
     return f"{env['cpu']}, {env['threads']} threads{gpu}; {env['compiler']}, {env['python']}, {packages}; {commit}"
 
 
@@ -166,8 +139,8 @@ def _table(results: list[Result]) -> Iterator[str]:
         for entry in result.entries:
             first = entry.library == result.ours.library
             cells = [
-                _short(result.case) if first else "",
-                result.data["what"].replace("_", " ") if first else "",
+                result.name if first else "",
+                result.cell["what"].replace("_", " ") if first else "",
                 f"**{entry.library}**" if first else f"{entry.library} {entry.version}",
                 f"{seconds(entry.median)} ({_range(entry)})",
                 "1" if first else f"{entry.median / result.ours.median:.2f}",

@@ -1,8 +1,9 @@
-"""Committed results, read back."""
+"""The results of cases, read back."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -41,26 +42,27 @@ class Entry:
 
 @dataclass(frozen=True)
 class Result:
-    """One case on one class of machine."""
+    """One case on one class of machine: its cell, the run and the graph that this names, and what else the file says."""
 
-    data: dict[str, Any]
+    label: str
+    group: str
+    cell: dict[str, Any]
+    run: dict[str, Any]
+    graph: dict[str, Any] | None = None
 
     @property
     def case(self) -> str:
-        return str(self.data["case"])
+        return str(self.cell["case"])
 
     @property
-    def group(self) -> str:
-        return str(self.data["group"])
-
-    @property
-    def label(self) -> str:
-        return str(self.data["label"])
+    def name(self) -> str:
+        """That of the case without its group."""
+        return self.case.partition("/")[2]
 
     @property
     def ours(self) -> Entry:
-        data = self.data
-        version = data["environment"]["packages"]["graphlode"]
+        data = self.cell
+        version = self.run["environment"]["packages"]["graphlode"]
         settings = f"devices={data['devices']}" + (", on the quickest core" if data.get("quiet") else "")
         settings += f", of each sample the median in {len(data['rounds'])} runs" if "rounds" in data else ""
         return Entry(OURS, version, data["method"], settings, tuple(data["seconds"]))
@@ -71,7 +73,7 @@ class Result:
             name: Entry(
                 name, peer["version"], peer["method"], peer["settings"], tuple(peer["seconds"]), peer.get("share", 1.0)
             )
-            for name, peer in self.data["peers"].items()
+            for name, peer in self.cell["peers"].items()
         }
 
     @property
@@ -81,21 +83,35 @@ class Result:
 
     def rate(self, entry: Entry) -> float | None:
         """Megabytes per second: of the file that the case reads, or of what it moves in memory."""
-        sizes = self.data["bytes"]
-        size = sizes.get("input") if self.data["operation"] == "read" else sizes.get("moved")
+        sizes = self.cell["bytes"]
+        size = sizes.get("input") if self.cell["operation"] == "read" else sizes.get("moved")
         return None if size is None else size / entry.median / MEGABYTE
 
     @property
     def memory(self) -> float | None:
         """Peak bytes of the core over bytes of the result."""
-        size = self.data["bytes"].get("result")
-        return None if not size else self.data["bytes_peak"] / size
+        size = self.cell["bytes"].get("result")
+        return None if not size else self.cell["bytes_peak"] / size
 
 
 def load_results(folder: Path) -> list[Result]:
-    """All results below the folder, by machine class and case."""
-    found = [Result(json.loads(file.read_text("utf-8"))) for file in sorted(folder.rglob("*.json"))]
+    """The results of all cases below the folder, by class of machine, group and name."""
+    found = [
+        result for file in sorted(folder.rglob("*.json")) for result in results_of(json.loads(file.read_text("utf-8")))
+    ]
     return sorted(found, key=lambda result: (result.label, result.group, result.case))
+
+
+def results_of(document: Mapping[str, Any]) -> list[Result]:
+    """The cases of a document; none of that of an experiment."""
+    if "group" not in document:
+        return []
+    graphs = {graph["name"]: graph for graph in document["graphs"]}
+    runs = document["runs"]
+    return [
+        Result(document["label"], document["group"], cell, runs[cell["run"]], graphs.get(cell["graph"]))
+        for cell in document["cells"]
+    ]
 
 
 def seconds(value: float) -> str:

@@ -1,13 +1,13 @@
-"""The runner: measures cases and writes one JSON file per case, never one with an answer that was not verified.
+"""The runner: measures cases and records them, one file for each group, never with an answer that was not verified.
 
 python -m benchmarks.run --all
 python -m benchmarks.run --group triangles --devices cuda:0 --label "H200, 16 cores"
+python -m benchmarks.run experiment cliques-runtime jazz -k 4-8
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 import traceback
@@ -22,16 +22,26 @@ from benchmarks.case import FOLDER, Case, choose, load_cases
 from benchmarks.contest import OURS, Contest, Measured, WrongAnswerError, measure
 from benchmarks.inputs import Inputs, Skipped
 from benchmarks.operations import OPERATIONS
+from benchmarks.record import Cell, Record, folder_name, machine_label, present_run
 from benchmarks.setting import Setting
 from graphlode.errors import UnsupportedError
-from graphlode.measure import Commit, PeakMemory, commit_of, environment
+from graphlode.measure import PeakMemory
 
 RESULTS = Path(__file__).parent / "results"
-SCHEMA = 1
+_EXPERIMENT = "experiment"
+_EPILOG = (
+    f"python -m benchmarks.run {_EXPERIMENT} NAME [GRAPHS]... runs a published experiment, as `graphlode bench` does; "
+    f"its options: python -m benchmarks.run {_EXPERIMENT} --help"
+)
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """0 if every chosen case was written or skipped, 1 if one went wrong, 2 if no case was chosen."""
+    words = sys.argv[1:] if words is None else words
+    if words[:1] == [_EXPERIMENT]:
+        from graphlode.cli import run
+
+        return run(["bench", *words[1:]])
     given = _parser().parse_args(words)
     cases = choose(load_cases(given.cases), given.group, given.case)
     if given.list:
@@ -42,36 +52,28 @@ def main(words: Sequence[str] | None = None) -> int:
         print("no case chosen: use --all, --group or --case (--list shows them)", file=sys.stderr)
         return 2
     with gl.configure(threads=given.threads) as settings, tempfile.TemporaryDirectory() as scratch:
-        devices = given.devices
-        label = given.label or default_label(settings.threads, devices)
-        commit = None if given.commit is None else Commit(given.commit, dirty=False)
-        setting = Setting(settings.threads, devices, Inputs(given.cases), Path(scratch), print, commit)
-        failed = [case.name for case in cases if not _run(case, setting, label, given.out, given.repeats)]
+        setting = Setting(settings.threads, given.devices, Inputs(given.cases), Path(scratch), print)
+        this = present_run(given.devices, given.commit)
+        label = given.label or machine_label(this)
+        records: dict[str, Record] = {}
+        failed = []
+        for case in cases:
+            if case.group not in records:
+                file = given.out / folder_name(label) / f"{case.group}.json"
+                records[case.group] = Record.resume(file, {"group": case.group, "label": label}, this)
+            if not _run(case, setting, records[case.group], given.repeats):
+                failed.append(case.name)
     for name in failed:
         print(f"FAILED {name}", file=sys.stderr)
     return 1 if failed else 0
 
 
-def default_label(threads: int, devices: str) -> str:
-    """The class of machine, such as "2 cores" or "NVIDIA H200, 16 cores"."""
-    gpu = environment(devices).gpu
-    cores = f"{threads} core{'' if threads == 1 else 's'}"
-    return cores if gpu is None else f"{gpu}, {cores}"
-
-
-def folder_name(label: str) -> str:
-    return "".join(char if char.isalnum() else "-" for char in label.lower()).replace("--", "-")
-
-
-def _run(case: Case, setting: Setting, label: str, out: Path, repeats: int | None) -> bool:
+def _run(case: Case, setting: Setting, record: Record, repeats: int | None) -> bool:
     setting.say(f"{case.name} ...")
     try:
         setting.check(case)
         done = _measure(case, setting, repeats or case.repeats)
-    except Skipped as reason:
-        setting.say(f"  skipped: {reason}")
-        return True
-    except UnsupportedError as reason:
+    except (Skipped, UnsupportedError) as reason:
         setting.say(f"  skipped: {reason}")
         return True
     except WrongAnswerError as error:
@@ -80,9 +82,9 @@ def _run(case: Case, setting: Setting, label: str, out: Path, repeats: int | Non
     except Exception:
         traceback.print_exc()  # the other cases are still worth measuring
         return False
-    file = out / folder_name(label) / case.file_name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(_record(case, setting, label, done), indent=1) + "\n", "utf-8")
+    if case.graph is not None:
+        record.add_graph(setting.input(case).facts)
+    record.put_case(case.name, _cell(case, setting, done))
     for name, one in done.measured.items():
         seconds = done.seconds(name)
         setting.say(f"  {name:<10} {median(seconds):10.4f} s  ({min(seconds):.4f} to {max(seconds):.4f})  {one.method}")
@@ -117,29 +119,20 @@ def _measure(case: Case, setting: Setting, repeats: int) -> _Done:
     return _Done(contest, measured, peak, rounds)
 
 
-def _record(case: Case, setting: Setting, label: str, done: _Done) -> dict[str, Any]:
+def _cell(case: Case, setting: Setting, done: _Done) -> Cell:
     contest, measured, peak, _ = done
-    ours = measured[OURS]
-    commit = setting.commit or commit_of(Path(__file__).parent)
     return {
-        "schema": SCHEMA,
-        "case": case.name,
-        "group": case.group,
+        "graph": case.graph,
         "operation": case.operation,
-        "label": label,
-        "commit": commit.commit,
-        "dirty": commit.dirty,
-        "verified": True,
-        "answer": contest.expected,
-        "expected_from": contest.expected_from,
-        "graph": _graph(case, setting),
-        "environment": environment(setting.devices).to_dict(),
         "what": case.what,
         "devices": setting.devices,
-        "method": ours.method,
+        "method": measured[OURS].method,
+        "status": "done",
+        "answer": contest.expected,
+        "verified_by": [contest.expected_from],
         "warmup": case.warmup,
         "settle": case.settle,
-        "quiet": case.quiet,
+        **({"quiet": True} if case.quiet else {}),
         **({"stays": case.stays} if case.stays else {}),
         **done.samples(OURS),
         "bytes_peak": peak.core,
@@ -149,20 +142,10 @@ def _record(case: Case, setting: Setting, label: str, done: _Done) -> dict[str, 
     }
 
 
-def _graph(case: Case, setting: Setting) -> dict[str, Any] | None:
-    if case.graph is None:
-        return None
-    given = setting.input(case)
-    return {
-        "name": given.name,
-        "sha256": given.sha256,
-        "num_vertices": given.num_vertices,
-        "num_edges": given.graph.num_edges,
-    }
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__.split("\n\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.run", description=__doc__.split("\n\n")[0], epilog=_EPILOG
+    )
     parser.add_argument("--all", action="store_true", help="every case but those of the group smoke")
     parser.add_argument(
         "--group", action="append", default=[], metavar="NAME", help="the cases of a group (repeatable)"

@@ -1,9 +1,10 @@
-"""What a run is given: threads, devices, inputs, a folder for temporary files, a way to tell what happens."""
+"""What a run has: threads, devices, inputs, a folder for temporary files, and a function that reports progress."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from benchmarks.case import Case
 from benchmarks.contest import OURS, Contender
 from benchmarks.inputs import Input, Inputs, Skipped
 from benchmarks.peers import Peer, find_peer
-from graphlode.measure import Commit
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,6 @@ class Setting:
     inputs: Inputs
     scratch: Path
     say: Callable[[str], None]
-    commit: Commit | None = None  # None: git knows
 
     def input(self, case: Case) -> Input:
         assert case.graph is not None, f"{case.name} names no graph"
@@ -51,7 +50,7 @@ class Setting:
                 name,
                 gl.__version__,
                 f"{where['threads']} threads, devices={where['devices']}",
-                {"count": lambda where=where: work(where["devices"], where["threads"])},
+                {"count": partial(work, where["devices"], where["threads"])},
                 **fields,
             )
             for name, where in against.items()

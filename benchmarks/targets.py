@@ -39,7 +39,7 @@ def _judge(target: dict[str, Any], results: list[Result]) -> Verdict:
                 values[result.case] = value
     least, most = target.get("at_least"), target.get("at_most")
     limit = f"at least {least:g}" if most is None else f"at most {most:g}"
-    good = [value >= least if most is None else value <= most for value in values.values()]
+    good = [value <= most if most is not None else value >= target["at_least"] for value in values.values()]
     return Verdict(target["text"], limit, values, all(good) if good else None)
 
 
@@ -63,9 +63,9 @@ def _value(kind: str, result: Result, results: list[Result]) -> float | None:
     if word == "worst":
         return ours.slowest / ours.median
     if word == "bytes per edge":
-        return float(result.data["bytes"]["store"] / result.data["bytes"]["edges"])
+        return float(result.cell["bytes"]["store"] / result.cell["bytes"]["edges"])
     if word == "edges":
-        return float(result.data["graph"]["num_edges"]) / ours.median / _BILLION
+        return None if result.graph is None else float(result.graph["num_edges"]) / ours.median / _BILLION
     if word == "memory":
         return result.memory
     if word == "ratio":

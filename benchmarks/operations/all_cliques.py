@@ -31,8 +31,8 @@ def contest(case: Case, setting: Setting) -> Contest:
         *setting.other_devices(case, run, **fields),
     ]
     for peer in setting.peers(case):
-        read = {"answer": lambda counts: {size: counts[int(size)] for size in expected}}
-        contenders.append(Contender(peer.name, peer.version, peer.settings, peer.all_cliques(given, max_k), **read))
+        methods = peer.all_cliques(given, max_k)
+        contenders.append(Contender(peer.name, peer.version, peer.settings, methods, answer=fields["answer"]))
     return Contest(contenders, expected, expected_from)
 
 

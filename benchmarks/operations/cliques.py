@@ -53,5 +53,5 @@ def expected_count(case: Case, setting: Setting, k: int) -> tuple[int, str]:
 
 
 def kernel_seconds(result: gl.CliqueCount | gl.AllCliques) -> float:
-    """Launch, search and read-back, as the provenance tells."""
+    """Launch, search and read-back, from the provenance."""
     return result.provenance.steps["kernel"]

@@ -47,5 +47,5 @@ def expected_counts(case: Case, setting: Setting, size: Any) -> tuple[list[int],
 
 
 def kernel_seconds(result: gl.MotifCounts | gl.OrbitCounts) -> float:
-    """Launch, passes and read-back, as the provenance tells."""
+    """Launch, passes and read-back, from the provenance."""
     return result.provenance.steps["kernel"]

@@ -86,7 +86,7 @@ def _of_iterations(case: Case, setting: Setting) -> Contest:
 
 def _copy(setting: Setting, nbytes: int) -> Contender:
     """What the device's memory can do at best: a copy that moves as many bytes."""
-    device = resolve(setting.devices)[0]
+    device: Any = resolve(setting.devices)[0]
     copy = DeviceCopy(device, nbytes)
     return Contender(
         "copy",

@@ -21,7 +21,7 @@ _LINES_AT_ONCE = 1 << 18
 
 def contest(case: Case, setting: Setting) -> Contest:
     given = setting.input(case)
-    file = setting.scratch / f"{case.file_name}.txt"
+    file = setting.scratch / f"{case.name.replace('/', '-')}.txt"
     src, dst = write_lines(file, given.src, given.dst, int(case.options["megabytes"] * _MEGABYTE))
     sizes = {"input": file.stat().st_size}
     if case.options["to"] == "graph":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,7 +37,7 @@ def _peers(case: Case, setting: Setting) -> list[Contender]:
             continue
         else:
             bare, number = f"import {name}", version(name)
-        work = {bare: lambda bare=bare: _run([sys.executable, "-c", bare])}
+        work: dict[str, Callable[[], object]] = {bare: partial(_run, [sys.executable, "-c", bare])}
         contenders.append(Contender(name, number, "fresh process", work, answer=_finished, expected="ok"))
     return contenders
 

@@ -5,7 +5,7 @@ Options: `batch`, its size; `kind` of edges (`random`, `one vertex`, `one leaf`,
 edges leave, and deleted ones come back, before the next sample. With `grows` they stay instead: so many more edges come
 first, in small batches, that pages are nearly full. Cases in a row that differ in their batches alone share a store, but
 one that grows is loaded for every run, with no memory in the pool: all runs then write the same, batch for batch. What was
-learnt of paths stays. Beside its size, how many batches took which path is told.
+learnt of paths stays. The sizes also count the batches by path.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import graphlode as gl
 from benchmarks.case import Case
 from benchmarks.contest import Contest
 from benchmarks.inputs import Input
+from benchmarks.new_edges import Drawn
 from benchmarks.setting import Setting
 from graphlode.execute.devices import resolve
-from graphlode.experiments.store_batch import Drawn
 from graphlode.types import AnyArray
 
 _BATCHES, _LARGE_BATCHES = 6, 2  # ready beforehand: large ones take long to draw
@@ -100,7 +100,7 @@ def contest(case: Case, setting: Setting) -> Contest:
         return loaded.apply(state["batch"], state["undo"])
 
     def answer(result: gl.BatchResult) -> int:
-        for path in result.paths.values():  # so that one can tell why some samples differ
+        for path in result.paths.values():  # which explains samples that differ
             sizes[f"batches {path}"] = sizes.get(f"batches {path}", 0) + 1
         return result.deleted if options["delete"] else result.inserted
 

@@ -44,7 +44,7 @@ def contest(case: Case, setting: Setting) -> Contest:
 
 
 def _answer(found: gl.Bfs) -> dict[str, Any]:
-    """Levels alone would not tell a wrong parent."""
+    """Levels alone would not show a wrong parent."""
     return {
         "reached": found.reached,
         "depth": found.depth,

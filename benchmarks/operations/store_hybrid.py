@@ -1,6 +1,6 @@
 """A batch into a store on a device and the CPU, with the shares that the store finds by itself, against the device alone.
 
-Options: `batch`, its size; `cpus`, how many shards the CPU has, 1 unless told. Batches come from the host and are timed in
+Options: `batch`, its size; `cpus`, how many shards the CPU has, 1 by default. Batches come from the host and are timed in
 turn on both stores; each is taken out again.
 """
 
@@ -24,15 +24,15 @@ def contest(case: Case, setting: Setting) -> Contest:
     hybrid, alone = _load(case, setting)
     given = hybrid.new_edges("random", case.options["batch"])
     batches = [(gl.Batch(**each), gl.Batch(**each, delete=True)) for each in given]
-    slots = {"slots of the device": 0}
+    buckets = {"buckets of the device": 0}
 
     def answer(result: gl.BatchResult) -> int:
-        slots["slots of the device"] = hybrid.store.shares.get(setting.devices, 0)  # of the last batch
+        buckets["buckets of the device"] = hybrid.store.shares.get(setting.devices, 0)  # of the last batch
         return result.inserted
 
     ours = setting.ours(**_ways(hybrid, batches), answer=answer)
     other = Contender(ALONE, gl.__version__, ours.settings, **_ways(alone, batches), answer=_inserted)
-    return Contest([ours, other], int(given[0]["src"].size), "the batch", slots)
+    return Contest([ours, other], int(given[0]["src"].size), "the batch", buckets)
 
 
 def _inserted(result: gl.BatchResult) -> int:

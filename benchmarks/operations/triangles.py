@@ -32,7 +32,7 @@ def contest(case: Case, setting: Setting) -> Contest:
 
 
 def kernel_seconds(result: gl.TriangleCount) -> float:
-    """Launch, search and read-back on the device's worker, as the provenance tells."""
+    """Launch, search and read-back on the device's worker, from the provenance."""
     return result.provenance.steps["kernel"]
 
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from graphlode.cli.commands.bench import Experiment
-from graphlode.experiments import EXPERIMENTS, experiment, runtime
+from benchmarks.experiments import EXPERIMENTS, experiment
+from benchmarks.experiments.cliques import runtime
 
 QUICK = ("--repeats", 1, "--limit", 20)
 
 
-def test_the_command_knows_every_experiment() -> None:
-    assert list(get_args(Experiment)) == list(EXPERIMENTS)
+def test_the_command_knows_every_experiment(graphlode: Any) -> None:
+    told = "".join(graphlode("bench", "--help").out.split())
     for name in EXPERIMENTS:
+        assert name in told
         assert experiment(name).SIZES and experiment(name).TITLE
 
 
@@ -90,7 +92,7 @@ def test_what_goes_wrong_with_one_graph_does_not_touch_the_others(
     options = ("-k", 3, "--device", "reference", "--out", tmp_path, *QUICK)
     shown = graphlode("bench", "cliques-runtime", *graphs, *options)
     file = tmp_path / "cliques-runtime.json"
-    says = f"error: lesmis could not be measured: ZeroDivisionError: no luck; {file} tells where\n"
+    says = f"error: lesmis could not be measured: ZeroDivisionError: no luck; {file} says where\n"
     assert shown.status == 2 and shown.err.endswith(says) and "Traceback" not in shown.err
     written = json.loads(file.read_text("utf-8"))
     assert "Traceback" in written["failed"]["lesmis"]
@@ -215,3 +217,25 @@ def test_an_unknown_experiment_and_a_file_for_a_folder_are_refused(graphlode: An
     assert "cliques-runtime" in graphlode("bench", "cliques-speed", "karate").error
     (tmp_path / "file").write_text("")
     assert "results go to a folder" in graphlode("bench", "cliques-runtime", "karate", "--out", tmp_path / "file").error
+
+
+def test_without_the_repository_one_line_says_where_benchmarks_are(
+    graphlode: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for word in ("cliques-runtime", "--help"):
+        monkeypatch.setitem(sys.modules, "benchmarks.experiments.command", None)
+        assert graphlode("bench", word, "-k", 4).error.startswith("benchmarks are part of the repository, not of the ")
+
+
+def test_the_program_finds_the_repository_in_the_working_folder() -> None:
+    program = "import sys; from graphlode.cli import run; sys.exit(run(['bench', 'no-such']))"
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-P", "-c", program], cwd=root, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "no-such: there is no such experiment; there are cliques-runtime" in done.stderr
+
+
+def test_the_runner_of_cases_runs_experiments_too(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks.run import main
+
+    assert main(["experiment", "no-such"]) == 2
+    assert "there is no such experiment" in capsys.readouterr().err

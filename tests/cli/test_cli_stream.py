@@ -150,7 +150,7 @@ def test_people_see_in_which_order_edges_came(
 def test_people_see_a_table(graphlode: Any) -> None:
     shown = graphlode("stream", "karate", "--slides", 3, "--bfs", 1)
     assert shown.status == 0
-    for text in ("updates per second", "reached from 1", "density", "slots of "):
+    for text in ("updates per second", "reached from 1", "density", "buckets of "):
         assert text in shown.out
 
 
@@ -189,7 +189,7 @@ def test_every_shard_is_told_with_its_share(graphlode: Any) -> None:
     (row,) = graphlode(*options, "--json").json["slides"]
     assert row["shares"] == {"cpu": 512, "cpu#2": 512}
     *_, header, _, line = graphlode(*options).out.rstrip().splitlines()
-    assert "slots of cpu " in header and "slots of cpu#2" in header and line.split()[-2:] == ["512", "512"]
+    assert "buckets of cpu " in header and "buckets of cpu#2" in header and line.split()[-2:] == ["512", "512"]
 
 
 def test_the_rate_is_that_of_a_typical_slide(graphlode: Any, monkeypatch: pytest.MonkeyPatch) -> None:

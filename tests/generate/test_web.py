@@ -7,10 +7,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-import graphlode as gl
 from graphlode.errors import InputError
-from graphlode.experiments.subjects import generate
-from graphlode.generate import rmat_edges, web, web_edges
+from graphlode.generate import rmat_edges, web_edges
 from graphlode.locality import EdgeOrder
 
 
@@ -55,13 +53,6 @@ def test_a_sorted_list_of_links_is_far_more_local_than_that_of_a_recursive_matri
         for edges in (web_edges(16, 8, seed=2), rmat_edges(16, 8, seed=2))
     ]
     assert 2 * lines[0] < lines[1]
-
-
-def test_experiments_know_it_by_a_short_name() -> None:
-    named, graph = generate("web:9:4096:3", directed=True), web(9, 8, seed=3)
-    assert graph.directed and gl.web is web
-    for ours, theirs in zip(named.csr, graph.csr, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize(

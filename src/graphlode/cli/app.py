@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated
+from shutil import get_terminal_size
+from typing import Annotated, Literal
 
 import typer
 
+_TABLES_FIT = 80  # columns
 COMMANDS = (
     "info",
     "triangles",
@@ -35,13 +37,20 @@ def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
     app = typer.Typer(
         help="Mine graphs that keep changing, on the CPU cores and GPUs at hand.",
         pretty_exceptions_enable=False,
+        rich_markup_mode=help_style(),
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     first = next((each for each in arguments if not each.startswith("-")), None)
     for name in COMMANDS if first not in COMMANDS else (first,):
-        app.command(name)(getattr(import_module(f"graphlode.cli.commands.{name}"), name))
+        module = import_module(f"graphlode.cli.commands.{name}")
+        app.command(name, **getattr(module, "SETTINGS", {}))(getattr(module, name))
     app.callback(invoke_without_command=True)(_start)
     return app
+
+
+def help_style() -> Literal["rich"] | None:
+    """Tables where they fit: in a narrow terminal they would cut off the names of options."""
+    return "rich" if get_terminal_size().columns >= _TABLES_FIT else None
 
 
 def _show_version(wanted: bool) -> None:

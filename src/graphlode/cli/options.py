@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from graphlode.config import MOST_THREADS, configure
+from graphlode.config import MOST_THREADS
 from graphlode.datasets import dataset_names
 from graphlode.execute.devices import Devices
 
@@ -64,9 +62,3 @@ DEFAULT_TOP = 10
 def devices_of(given: list[str] | None) -> Devices:
     """What `devices=` takes, from a list in which a name may also be several names with commas."""
     return "auto" if not given else [name.strip() for each in given for name in each.split(",")]
-
-
-@contextmanager
-def threads_set(threads: int | None) -> Iterator[None]:
-    with configure(threads=threads):
-        yield

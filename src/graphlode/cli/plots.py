@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from math import log10
 from pathlib import Path
 
+from graphlode.cli.output import check_folder
 from graphlode.errors import InputError, UnsupportedError
 
 _SUFFIXES = (".png", ".svg", ".pdf")
@@ -14,8 +15,11 @@ _BLUE, _GREY = "#2b6cb0", "#4a5568"
 _ON_WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
 
 
-def check_plot(path: Path) -> None:
+def check_plot(path: Path | None) -> None:
     """Complain about a plot that cannot be drawn before any work is done for it."""
+    if path is None:
+        return
+    check_folder(path)
     if path.suffix.lower() not in _SUFFIXES:
         raise InputError(f"{path}: the suffix of a plot must be one of {', '.join(_SUFFIXES)}")
     if find_spec("matplotlib") is None:

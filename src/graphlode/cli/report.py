@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
-from graphlode.cli.load import Loaded
 from graphlode.cli.numbers import count
-from graphlode.cli.output import write_json, write_table
+from graphlode.cli.output import write_json
+from graphlode.cli.request import Request
 from graphlode.execute.provenance import Provenance
 from graphlode.types import AnyArray
 
@@ -32,28 +31,23 @@ class Listing:
 
 def report(
     command: str,
-    loaded: Loaded,
+    request: Request,
     result: Result,
-    told: Mapping[str, Any],
+    found: Mapping[str, Any],
     *,
     shown: Sequence[tuple[str, ...]],
     listing: Listing | None = None,
     values: Mapping[str, AnyArray] | None = None,
-    out: Path | None = None,
-    as_json: bool = False,
     done: str = "found in",
 ) -> None:
-    """`told` is what the JSON object says beside graph and provenance; `shown` are the facts that people see of it.
+    """`found` is what the JSON object has beside graph and provenance; `shown` are the facts that people see of it.
 
-    `values` are the columns of the file `out`, if there is one; `done` is what the time is said to be.
+    `values` are the columns of the file of `--out`, if there is one; `done` is the label of the time.
     """
-    written = {}
-    if out is not None and values is not None:
-        write_table(out, dict(values))
-        written = {"out": str(out)}
-    graph = loaded.facts()
-    if as_json:
-        write_json({"command": command, "graph": graph, **told, **written, "provenance": result.provenance.to_dict()})
+    written = request.write_out(values or {})
+    graph = request.loaded.facts()
+    if request.as_json:
+        write_json({"command": command, "graph": graph, **found, **written, "provenance": result.provenance.to_dict()})
         return
     from graphlode.cli.screen import Screen, how
 

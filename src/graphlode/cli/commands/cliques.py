@@ -9,26 +9,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from graphlode.cli.load import Loaded, load
 from graphlode.cli.numbers import count, duration
-from graphlode.cli.options import (
-    DEFAULT_TOP,
-    AsJson,
-    By,
-    Device,
-    Directed,
-    File,
-    Format,
-    Out,
-    Threads,
-    Top,
-    devices_of,
-    threads_set,
-)
-from graphlode.cli.output import check_folder, check_out, write_json, write_table
+from graphlode.cli.options import By
+from graphlode.cli.plots import check_plot, draw_clique_counts
 from graphlode.cli.progress import progress_bar
+from graphlode.cli.request import GRAPH, Request, takes
 from graphlode.errors import InputError
-from graphlode.execute.devices import Devices
 from graphlode.graph.graph import Graph
 from graphlode.io.cliques import check_clique_file, write_cliques
 from graphlode.mining.clique_lists import list_cliques
@@ -48,64 +34,42 @@ Plot = Annotated[
 _MOST_SIZES = 10_000
 
 
+@takes(*GRAPH, "top", "out")
 def cliques(
-    file: File,
+    request: Request,
     size: Sizes,
     by: By = None,
-    top: Top = None,
-    out: Out = None,
     list_to: ListTo = None,
     plot: Plot = None,
     method: How = "auto",
-    device: Device = None,
-    directed: Directed = None,
-    format: Format = None,
-    threads: Threads = None,
-    as_json: AsJson = False,
 ) -> None:
     """Count k-cliques exactly, and list them."""
     sizes = parse_sizes(size)
-    if by is None and (top is not None or out is not None):
+    if by is None and (request.top, request.out) != (None, None):
         raise InputError("--top and --out need --by vertex or --by edge")
-    check_out(out)
     if list_to is not None:
         if len(sizes) > 1:
             raise InputError(f"--list writes cliques of one size, got -k {size}")
         check_clique_file(list_to)
-    if plot is not None:
-        _check_plot(plot)
-    devices = devices_of(device)
-    with threads_set(threads):
-        loaded = load(file, format=format, directed=directed, quiet=as_json)
-        results = []
-        for k in sizes:
-            with progress_bar(f"counting cliques of {k} vertices", quiet=as_json) as progress:
-                results.append(count_cliques(loaded.graph, k, by=by, method=method, devices=devices, progress=progress))
-        listed = None if list_to is None else _list(loaded, sizes[0], list_to, devices, as_json)
+    check_plot(plot)
+    results = [request.run(f"counting cliques of {k} vertices", count_cliques, k, by=by, method=method) for k in sizes]
+    listed = None if list_to is None else _list(request, sizes[0], list_to)
     document: dict[str, Any] = {
         "command": "cliques",
-        "graph": loaded.facts(),
+        "graph": request.loaded.facts(),
         "counts": {str(result.k): result.total for result in results},
     }
     if by is not None:
-        columns = _columns(loaded.graph, results)
-        document |= {"by": by, "top": _largest(columns, DEFAULT_TOP if top is None else top)}
-        if out is not None:
-            write_table(out, columns)
-            document["out"] = str(out)
+        columns = _columns(request.graph, results)
+        document |= {"by": by, "top": _largest(columns, request.most)} | request.write_out(columns)
     if listed is not None:
         document["list"] = {"file": str(list_to), "cliques": listed}
     if plot is not None:
-        from graphlode.cli.plots import draw_clique_counts
-
-        draw_clique_counts(plot, loaded.name, {result.k: result.total for result in results})
+        draw_clique_counts(plot, request.loaded.name, {result.k: result.total for result in results})
         document["plot"] = str(plot)
     document["runs"] = {str(result.k): result.provenance.to_dict() for result in results}
     document["provenance"] = results[-1].provenance.to_dict()
-    if as_json:
-        write_json(document)
-    else:
-        _show(document, results)
+    request.answer(document, lambda: _show(document, results))
 
 
 def parse_sizes(text: str, least: int = 1, option: str = "-k") -> list[int]:
@@ -123,17 +87,10 @@ def parse_sizes(text: str, least: int = 1, option: str = "-k") -> list[int]:
     return sorted(sizes)
 
 
-def _check_plot(path: Path) -> None:
-    from graphlode.cli.plots import check_plot
-
-    check_folder(path)
-    check_plot(path)
-
-
-def _list(loaded: Loaded, k: int, path: Path, devices: Devices, quiet: bool) -> int:
+def _list(request: Request, k: int, path: Path) -> int:
     with (
-        progress_bar("listing cliques", quiet=quiet) as progress,
-        list_cliques(loaded.graph, k, devices=devices, progress=progress) as batches,
+        progress_bar("listing cliques", quiet=request.as_json) as progress,
+        list_cliques(request.graph, k, devices=request.devices, progress=progress) as batches,
     ):
         return write_cliques(batches, k, path)
 

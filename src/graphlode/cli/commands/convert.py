@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from graphlode.cli.load import load
+from graphlode.cli.load import Loaded
 from graphlode.cli.numbers import count, duration, size
-from graphlode.cli.options import AsJson, Directed, File, Format, Threads, Values, threads_set
-from graphlode.cli.output import check_folder, write_json
+from graphlode.cli.output import check_folder
 from graphlode.cli.progress import spinner
+from graphlode.cli.request import Request, takes
 from graphlode.io import write
 from graphlode.io.formats import file_kind
 
@@ -20,39 +20,32 @@ Target = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write."
 OutFormat = Annotated[str | None, typer.Option("--out-format", help="Format of OUT, if its suffix does not tell.")]
 
 
-def convert(
-    file: File,
-    out: Target,
-    directed: Directed = None,
-    format: Format = None,
-    values: Values = "auto",
-    out_format: OutFormat = None,
-    threads: Threads = None,
-    as_json: AsJson = False,
-) -> None:
+@takes("file", "directed", "format", "values", "threads")
+def convert(request: Request, out: Target, out_format: OutFormat = None) -> None:
     """Read a graph and write it to another file."""
     kind = file_kind(out, out_format).format
     check_folder(out)
-    with threads_set(threads):
-        loaded = load(file, format=format, directed=directed, values=values, quiet=as_json)
-        started = perf_counter()
-        with spinner(f"writing {out}", quiet=as_json):
-            write(loaded.graph, out, format=kind)
-        seconds = perf_counter() - started
+    loaded = request.loaded
+    started = perf_counter()
+    with spinner(f"writing {out}", quiet=request.as_json):
+        write(loaded.graph, out, format=kind)
+    seconds = perf_counter() - started
     written = out.stat().st_size if out.is_file() else None
-    if as_json:
-        times = {"read_seconds": loaded.seconds, "write_seconds": seconds}
-        target = {"out": str(out), "format": kind, "file_bytes": written}
-        write_json({"command": "convert", "graph": loaded.facts(), **target, **times})
-        return
+    times = {"read_seconds": loaded.seconds, "write_seconds": seconds}
+    target = {"out": str(out), "format": kind, "file_bytes": written}
+    document = {"command": "convert", "graph": loaded.facts(), **target, **times}
+    request.answer(document, lambda: _show(loaded, document))
+
+
+def _show(loaded: Loaded, document: dict[str, Any]) -> None:
     from graphlode.cli.screen import Screen
 
-    graph = loaded.graph
+    graph, written = loaded.graph, document["file_bytes"]
     rows = [
         ("graph", f"{count(graph.num_vertices)} vertices, {count(graph.num_edges)} edges"),
-        ("read in", duration(loaded.seconds)),
-        ("written in", duration(seconds)),
-        ("format", kind),
+        ("read in", duration(document["read_seconds"])),
+        ("written in", duration(document["write_seconds"])),
+        ("format", document["format"]),
         ("file", "a pipe" if written is None else size(written)),
     ]
-    Screen().facts(f"{loaded.name} to {out}", rows)
+    Screen().facts(f"{loaded.name} to {document['out']}", rows)

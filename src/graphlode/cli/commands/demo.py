@@ -12,42 +12,36 @@ import typer
 from graphlode.cli.demo.real import GRAPHS, SHOWN, Mined, mine
 from graphlode.cli.demo.stream import Step, steps
 from graphlode.cli.numbers import count, duration, rate, real
-from graphlode.cli.options import AsJson, Device, Threads, devices_of, threads_set
-from graphlode.cli.output import write_json
 from graphlode.cli.progress import progress_bar
+from graphlode.cli.request import Request, takes
 from graphlode.errors import InputError
 
 _SEED = 1
 
 
+@takes("device", "threads")
 def demo(
+    request: Request,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where plots go.")] = Path("demo-output"),
     scale: Annotated[int, typer.Option("--scale", min=4, max=26, help="The stream has 2^scale vertices.")] = 15,
     batches: Annotated[int, typer.Option("--batches", min=1, max=1000, help="How many batches it comes in.")] = 12,
-    device: Device = None,
-    threads: Threads = None,
-    as_json: AsJson = False,
 ) -> None:
     """Mine bundled graphs and a generated stream; print tables, write plots."""
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: this is a file, but plots go to a folder")
-    devices = devices_of(device)
-    with threads_set(threads):
-        mine(GRAPHS[0], devices)  # loads what is loaded once, so that the first row tells the time of the work;
-        mined = [mine(name, devices) for name in GRAPHS]
-        list(steps(4, 3, seed=_SEED, devices=devices))  # as does a store, which also learns what batches cost
-        stream: list[Step] = []
-        with progress_bar("edges arrive", quiet=as_json) as progress:
-            for step in steps(scale, batches, seed=_SEED, devices=devices):
-                stream.append(step)
-                if progress is not None:
-                    progress(step.batch, batches)
+    devices = request.devices
+    mine(GRAPHS[0], devices)  # loads what is loaded once, so that the first row tells the time of the work;
+    mined = [mine(name, devices) for name in GRAPHS]
+    list(steps(4, 3, seed=_SEED, devices=devices))  # as does a store, which also learns what batches cost
+    stream: list[Step] = []
+    with progress_bar("edges arrive", quiet=request.as_json) as progress:
+        for step in steps(scale, batches, seed=_SEED, devices=devices):
+            stream.append(step)
+            if progress is not None:
+                progress(step.batch, batches)
     shown = next(each for each in mined if each.name == SHOWN)
     plots, note = _plots(out, shown, stream)
-    if as_json:
-        write_json(_document(mined, stream, plots, note))
-    else:
-        _show(mined, stream, scale, plots, note)
+    request.answer(_document(mined, stream, plots, note), lambda: _show(mined, stream, scale, plots, note))
 
 
 def _plots(out: Path, mined: Mined, stream: Sequence[Step]) -> tuple[list[Path], str | None]:

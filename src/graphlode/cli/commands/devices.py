@@ -6,13 +6,13 @@ import os
 from typing import Any
 
 from graphlode.cli.numbers import size
-from graphlode.cli.options import AsJson
-from graphlode.cli.output import write_json
+from graphlode.cli.request import Request, takes
 from graphlode.errors import DeviceError
 from graphlode.execute.devices import available, resolve
 
 
-def devices(as_json: AsJson = False) -> None:
+@takes()
+def devices(request: Request) -> None:
     """List the devices of this machine."""
     found = [_describe(device) for device in available()]
     document = {
@@ -22,10 +22,7 @@ def devices(as_json: AsJson = False) -> None:
         "cores": len(os.sched_getaffinity(0)),
         "no_cuda": None if any(each["kind"] == "cuda" for each in found) else _why_no_cuda(),
     }
-    if as_json:
-        write_json(document)
-    else:
-        _show(document)
+    request.answer(document, lambda: _show(document))
 
 
 def _describe(device: Any) -> dict[str, Any]:

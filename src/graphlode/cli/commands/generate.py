@@ -16,9 +16,9 @@ import typer
 from graphlode import generate as generators
 from graphlode.cli.load import Loaded
 from graphlode.cli.numbers import count, duration, size
-from graphlode.cli.options import AsJson, Threads, threads_set
-from graphlode.cli.output import check_folder, write_json
+from graphlode.cli.output import check_folder
 from graphlode.cli.progress import spinner
+from graphlode.cli.request import Request, takes
 from graphlode.errors import InputError
 from graphlode.graph.graph import Graph
 from graphlode.io import write
@@ -34,7 +34,9 @@ Whole = int | None
 Real = float | None
 
 
+@takes("threads")
 def generate(
+    request: Request,
     kind: Annotated[Kind, typer.Argument(metavar="KIND", help="What to make.", show_default=False)],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
     scale: Annotated[Whole, typer.Option(help="rmat, kronecker, web: 2^scale vertices.")] = None,
@@ -53,8 +55,6 @@ def generate(
         bool | None, typer.Option("--directed/--undirected", help="rmat, kronecker, erdos_renyi; web is unless told.")
     ] = None,
     format: Annotated[str | None, typer.Option("--format", help="Format of OUT, if its suffix does not tell.")] = None,
-    threads: Threads = None,
-    as_json: AsJson = False,
 ) -> None:
     """Make a graph and write it to a file."""
     options = {
@@ -65,29 +65,29 @@ def generate(
     out_kind = file_kind(out, format).format
     check_folder(out)
     started = perf_counter()
-    with threads_set(threads), spinner(f"making {kind}", quiet=as_json):
+    with spinner(f"making {kind}", quiet=request.as_json):
         graph = KINDS[kind](**arguments)
         made = perf_counter()
         write(graph, out, format=out_kind)
     ended = perf_counter()
     written = out.stat().st_size if out.is_file() else None
     seconds = {"generate_seconds": made - started, "write_seconds": ended - made}
-    if as_json:
-        facts = Loaded(graph, graph.provenance.source, written, made - started).facts()
-        write_json({"command": "generate", "graph": facts, "out": str(out), "file_bytes": written, **seconds})
-        return
+    facts = Loaded(graph, graph.provenance.source, written, made - started).facts()
+    document = {"command": "generate", "graph": facts, "out": str(out), "file_bytes": written, **seconds}
+    request.answer(document, lambda: _show(document))
+
+
+def _show(document: dict[str, Any]) -> None:
     from graphlode.cli.screen import Screen
 
+    graph, out, written = document["graph"], document["out"], document["file_bytes"]
     lines = [
-        ("vertices", count(graph.num_vertices)),
-        ("edges", count(graph.num_edges)),
-        ("made in", duration(seconds["generate_seconds"])),
-        (
-            "written to",
-            str(out) if written is None else f"{out}, {size(written)} in {duration(seconds['write_seconds'])}",
-        ),
+        ("vertices", count(graph["num_vertices"])),
+        ("edges", count(graph["num_edges"])),
+        ("made in", duration(document["generate_seconds"])),
+        ("written to", out if written is None else f"{out}, {size(written)} in {duration(document['write_seconds'])}"),
     ]
-    Screen().facts(graph.provenance.source, lines)
+    Screen().facts(graph["name"], lines)
 
 
 def checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -6,30 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.cli.load import Loaded, load
+from graphlode.cli.load import Loaded
 from graphlode.cli.numbers import count, duration, real, size
-from graphlode.cli.options import AsJson, Directed, File, Format, Threads, Values, threads_set
-from graphlode.cli.output import write_json
+from graphlode.cli.request import Request, takes
 from graphlode.graph.graph import Graph
 from graphlode.types import Int64Array
 
 
-def info(
-    file: File,
-    directed: Directed = None,
-    format: Format = None,
-    values: Values = "auto",
-    threads: Threads = None,
-    as_json: AsJson = False,
-) -> None:
+@takes("file", "directed", "format", "values", "threads")
+def info(request: Request) -> None:
     """Show the size and shape of a graph."""
-    with threads_set(threads):
-        loaded = load(file, format=format, directed=directed, values=values, quiet=as_json)
-        document = {"command": "info", "graph": loaded.facts(), **describe(loaded)}
-    if as_json:
-        write_json(document)
-    else:
-        _show(loaded, document)
+    loaded = request.loaded
+    document = {"command": "info", "graph": loaded.facts(), **describe(loaded)}
+    request.answer(document, lambda: _show(loaded, document))
 
 
 def describe(loaded: Loaded) -> dict[str, Any]:

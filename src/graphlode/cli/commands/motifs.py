@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from graphlode.cli.load import load
 from graphlode.cli.numbers import count
-from graphlode.cli.options import AsJson, Device, Directed, File, Format, Threads, devices_of, threads_set
-from graphlode.cli.output import check_folder, check_out, write_json, write_table
-from graphlode.cli.progress import progress_bar
+from graphlode.cli.output import check_out, write_table
+from graphlode.cli.plots import check_plot
+from graphlode.cli.request import GRAPH, Request, takes
 from graphlode.errors import InputError
 from graphlode.mining.motif_counts import MotifCounts
 from graphlode.mining.motif_profile import MotifProfile, motif_profile
@@ -40,8 +39,9 @@ Plot = Annotated[
 How = Annotated[Method, typer.Option("--method", help="How to count.")]
 
 
+@takes(*GRAPH)
 def motifs(
-    file: File,
+    request: Request,
     size: Size = 5,
     non_induced: AllCopies = False,
     orbits: Orbits = None,
@@ -50,53 +50,23 @@ def motifs(
     seed: Seed = 0,
     plot: Plot = None,
     method: How = "auto",
-    device: Device = None,
-    directed: Directed = None,
-    format: Format = None,
-    threads: Threads = None,
-    as_json: AsJson = False,
 ) -> None:
     """Count every connected pattern of 3 to 5 vertices exactly."""
     if orbits is not None and size < 4:
         raise InputError("--orbits needs --size 4 or 5")
     check_out(orbits)
-    if plot is not None:
-        from graphlode.cli.plots import check_plot
-
-        check_folder(plot)
-        check_plot(plot)
-    devices = devices_of(device)
+    check_plot(plot)
     induced = not non_induced
+    found = request.run("counting motifs", count_motifs, _size(size), induced=induced, method=method)
+    if orbits is not None:
+        most: Literal[4, 5] = 5 if size == 5 else 4
+        counted = request.run("counting orbits", count_orbits, most, edges=orbits_of == "edges", induced=induced)
+        write_table(orbits, counted.to_columns())
     profile = None
-    with threads_set(threads):
-        loaded = load(file, format=format, directed=directed, quiet=as_json)
-        with progress_bar("counting motifs", quiet=as_json) as progress:
-            found = count_motifs(
-                loaded.graph, _size(size), induced=induced, method=method, devices=devices, progress=progress
-            )
-        if orbits is not None:
-            with progress_bar("counting orbits", quiet=as_json) as progress:
-                counted = count_orbits(
-                    loaded.graph,
-                    5 if size == 5 else 4,
-                    edges=orbits_of == "edges",
-                    induced=induced,
-                    devices=devices,
-                    progress=progress,
-                )
-            write_table(orbits, counted.to_columns())
-        if null is not None:
-            with progress_bar("counting in random graphs", quiet=as_json) as progress:
-                profile = motif_profile(
-                    loaded.graph,
-                    _size(size),
-                    samples=null,
-                    seed=seed,
-                    induced=induced,
-                    devices=devices,
-                    progress=progress,
-                )
-    document: dict[str, Any] = {"command": "motifs", "graph": loaded.facts(), **found.to_dict()}
+    if null is not None:
+        options = {"samples": null, "seed": seed, "induced": induced}
+        profile = request.run("counting in random graphs", motif_profile, _size(size), **options)
+    document: dict[str, Any] = {"command": "motifs", "graph": request.loaded.facts(), **found.to_dict()}
     if orbits is not None:
         document["orbits"] = str(orbits)
     if profile is not None:
@@ -104,10 +74,7 @@ def motifs(
     if plot is not None:
         (found if profile is None else profile).plot().savefig(plot, dpi=150)
         document["plot"] = str(plot)
-    if as_json:
-        write_json(document)
-    else:
-        _show(document, found, profile)
+    request.answer(document, lambda: _show(document, found, profile))
 
 
 def _size(size: int) -> Literal[3, 4, 5]:

@@ -8,67 +8,37 @@ import numpy as np
 import typer
 
 from graphlode.analytics.shortest_paths import shortest_paths
-from graphlode.cli.load import load
 from graphlode.cli.numbers import count
-from graphlode.cli.options import (
-    DEFAULT_TOP,
-    AsJson,
-    Device,
-    Directed,
-    File,
-    Format,
-    Out,
-    Threads,
-    Top,
-    devices_of,
-    threads_set,
-)
-from graphlode.cli.output import check_out
-from graphlode.cli.progress import progress_bar
 from graphlode.cli.report import BOLD, Listing, report
+from graphlode.cli.request import GRAPH, Request, takes
 from graphlode.datasets import dataset_names
 
 
+@takes(*GRAPH, "top", "out")
 def paths(
-    file: File,
+    request: Request,
     source: Annotated[int, typer.Option("--source", help="The vertex where ways begin.", show_default=False)],
     weights: Annotated[
         Literal["auto", "weights", "times", "none"],
         typer.Option("--weights", help="Which column has the lengths.", show_default="weights if there are any"),
     ] = "auto",
-    top: Top = None,
-    out: Out = None,
-    device: Device = None,
-    directed: Directed = None,
-    format: Format = None,
-    threads: Threads = None,
-    as_json: AsJson = False,
 ) -> None:
     """Find the shortest way from a source to every vertex."""
-    check_out(out)
     # A bundled graph says itself what it holds; the third column of a file is times only if somebody says so.
-    values = "times" if weights == "times" and file not in dataset_names() else "auto"
-    with threads_set(threads):
-        loaded = load(file, format=format, directed=directed, values=values, quiet=as_json)
-        with progress_bar("going from near to far", quiet=as_json) as progress:
-            result = shortest_paths(
-                loaded.graph,
-                source,
-                weights=None if weights == "none" else weights,
-                devices=devices_of(device),
-                progress=progress,
-            )
-    ids = loaded.graph.ids
+    request.values = "times" if weights == "times" and request.file not in dataset_names() else "auto"
+    chosen = None if weights == "none" else weights
+    result = request.run("going from near to far", shortest_paths, source, weights=chosen)
+    ids = request.graph.ids
     reached = np.flatnonzero(np.isfinite(result.distances))
     farthest = reached[np.argsort(-result.distances[reached], kind="stable")]
     rows = [
         {"vertex": int(ids[v]), "distance": float(result.distances[v]), "parent": int(result.parents[v])}
-        for v in farthest[: DEFAULT_TOP if top is None else top].tolist()
+        for v in farthest[: request.most].tolist()
     ]
     lines = [[str(row["vertex"]), f"{row['distance']:g}", str(row["parent"])] for row in rows]
     report(
         "paths",
-        loaded,
+        request,
         result,
         {"source": source, "reached": result.reached, "farthest": result.farthest, "top": rows},
         shown=[
@@ -78,6 +48,4 @@ def paths(
         ],
         listing=Listing("farthest vertices", ["vertex", "distance", "over"], lines),
         values={"vertex": ids, "distance": result.distances, "parent": result.parents},
-        out=out,
-        as_json=as_json,
     )

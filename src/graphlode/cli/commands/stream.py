@@ -11,24 +11,24 @@ from typing import Annotated, Any
 import typer
 
 from graphlode.analytics.bfs import bfs
-from graphlode.cli.load import load
 from graphlode.cli.numbers import count, duration
-from graphlode.cli.options import AsJson, Directed, File, Format, Threads, Values, devices_of, threads_set
-from graphlode.cli.output import write_json
+from graphlode.cli.options import devices_of
 from graphlode.cli.report import BOLD
+from graphlode.cli.request import Request, takes
 from graphlode.errors import InputError
 from graphlode.execute.run import Shares
-from graphlode.experiments.sliding import Sliding, arrival, in_order
 from graphlode.graph.graph import Graph
 from graphlode.graph.store.dynamic import DynamicGraph
+from graphlode.graph.store.sliding import Sliding, arrival, in_order
 
 _SHOWN = 12  # slides in the live table
 
 Row = dict[str, Any]
 
 
+@takes("file", "directed", "format", "values", "threads")
 def stream(
-    file: File,
+    request: Request,
     load_part: Annotated[float, typer.Option("--load", help="Part of the edges that is loaded at once.")] = 0.5,
     slide: Annotated[float, typer.Option("--slide", help="Part of the edges that comes, and goes, in a slide.")] = 0.01,
     slides: Annotated[int, typer.Option("--slides", min=0, help="Number of slides.")] = 100,
@@ -44,11 +44,6 @@ def stream(
     shares: Annotated[
         str | None, typer.Option("--shares", help="Weights such as cuda:0=7,cpu=1.", show_default="found by itself")
     ] = None,
-    directed: Directed = None,
-    format: Format = None,
-    values: Values = "auto",
-    threads: Threads = None,
-    as_json: AsJson = False,
 ) -> None:
     """Stream a file through the store: load a part, then slide a window over its edges.
 
@@ -56,33 +51,29 @@ def stream(
     Weights come with them.
     """
     given = parse_shares(shares)
-    with threads_set(threads):
-        loaded = load(file, format=format, directed=directed, values=values, quiet=as_json)
-        graph = loaded.graph
-        if not graph.num_edges:
-            raise InputError(f"{file}: there are no edges to stream")
-        if values == "times" and graph.times is None:
-            raise InputError(f"{file}: there are no times to stream by; without --values times edges come shuffled")
-        if source is not None and source not in graph:
-            raise InputError(f"{file}: there is no vertex {source} to search from")
-        weights = None if graph.weights is None else graph.weights[arrival(graph)]
-        sliding = Sliding(*in_order(graph), load_part, slide, slides, weights)
-        # All vertices of the file are there from the start, by position, whichever of their edges have come.
-        with DynamicGraph(
-            directed=graph.directed,
-            num_vertices=graph.num_vertices,
-            weighted=weights is not None,
-            devices=devices_of(device),
-            shares=given,
-        ) as store:
-            order = "shuffled" if graph.times is None else "times"
-            about = {"command": "stream", "graph": loaded.facts(), "order": order, "weighted": store.weighted}
-            document = about | _run(graph, store, sliding, source, quiet=as_json)
-    if as_json:
-        write_json(document)
-    else:
-        # A file that does not say what its third column is may hold times that nobody knows of.
-        _summary(document, hint=values == "auto" and graph.weights is not None)
+    graph, file, values = request.graph, request.file, request.values
+    if not graph.num_edges:
+        raise InputError(f"{file}: there are no edges to stream")
+    if values == "times" and graph.times is None:
+        raise InputError(f"{file}: there are no times to stream by; without --values times edges come shuffled")
+    if source is not None and source not in graph:
+        raise InputError(f"{file}: there is no vertex {source} to search from")
+    weights = None if graph.weights is None else graph.weights[arrival(graph)]
+    sliding = Sliding(*in_order(graph), load_part, slide, slides, weights)
+    # All vertices of the file are there from the start, by position, whichever of their edges have come.
+    with DynamicGraph(
+        directed=graph.directed,
+        num_vertices=graph.num_vertices,
+        weighted=weights is not None,
+        devices=devices_of(device),
+        shares=given,
+    ) as store:
+        order = "shuffled" if graph.times is None else "times"
+        about = {"command": "stream", "graph": request.loaded.facts(), "order": order, "weighted": store.weighted}
+        document = about | _run(graph, store, sliding, source, quiet=request.as_json)
+    # A file that does not say what its third column is may hold times that nobody knows of.
+    hint = values == "auto" and graph.weights is not None
+    request.answer(document, lambda: _summary(document, hint=hint))
 
 
 def parse_shares(text: str | None) -> Shares:
@@ -144,7 +135,7 @@ def _row(store: DynamicGraph, number: int, updates: int, seconds: float) -> Row:
         "seconds": seconds,
         "updates_per_second": updates / seconds,
         "density": sum(shard["entries"] for shard in shards.values()) / max(1, capacity),
-        "shares": {name: shard["slots"] for name, shard in shards.items()},
+        "shares": {name: shard["buckets"] for name, shard in shards.items()},
     }
 
 
@@ -212,5 +203,5 @@ def _summary(document: dict[str, Any], *, hint: bool) -> None:
         names = list(rows[-1]["shares"])
         every = max(1, len(rows) // _SHOWN)
         listed = [row for row in rows if row["slide"] % every == 0 or row["slide"] == len(rows)]
-        columns = ["slide", "edges", "time", "updates/s", "density", *(f"slots of {name}" for name in names)]
+        columns = ["slide", "edges", "time", "updates/s", "density", *(f"buckets of {name}" for name in names)]
         screen.listing("slides", columns, [_cells(row, names) for row in listed])

@@ -7,68 +7,41 @@ from typing import Any
 import numpy as np
 
 from graphlode.analytics.triangles import TriangleCount, count_triangles
-from graphlode.cli.load import load
 from graphlode.cli.numbers import count
-from graphlode.cli.options import (
-    DEFAULT_TOP,
-    AsJson,
-    By,
-    Device,
-    Directed,
-    File,
-    Format,
-    Out,
-    Threads,
-    Top,
-    devices_of,
-    threads_set,
-)
-from graphlode.cli.output import check_out
-from graphlode.cli.progress import progress_bar
+from graphlode.cli.options import By
 from graphlode.cli.report import BOLD, Listing, report
+from graphlode.cli.request import GRAPH, Request, takes
 from graphlode.errors import InputError
 from graphlode.graph.graph import Graph
 from graphlode.types import AnyArray
 
 
+@takes(*GRAPH, "top", "out")
 def triangles(
-    file: File,
+    request: Request,
     by: By = None,
-    top: Top = None,
-    out: Out = None,
-    device: Device = None,
-    directed: Directed = None,
-    format: Format = None,
-    threads: Threads = None,
-    as_json: AsJson = False,
 ) -> None:
     """Count triangles exactly."""
-    if by is None and (top is not None or out is not None):
+    if by is None and (request.top, request.out) != (None, None):
         raise InputError("--top and --out need --by vertex or --by edge")
-    check_out(out)
-    with threads_set(threads):
-        loaded = load(file, format=format, directed=directed, quiet=as_json)
-        with progress_bar("counting triangles", quiet=as_json) as progress:
-            result = count_triangles(loaded.graph, by=by, devices=devices_of(device), progress=progress)
-    columns = _columns(loaded.graph, result)
-    told: dict[str, Any] = {"total": result.total}
+    result = request.run("counting triangles", count_triangles, by=by)
+    columns = _columns(request.graph, result)
+    found: dict[str, Any] = {"total": result.total}
     listing = None
     if by is not None:
-        largest = _largest(columns, DEFAULT_TOP if top is None else top)
-        told |= {"by": by, "top": largest}
+        largest = _largest(columns, request.most)
+        found |= {"by": by, "top": largest}
         # Ids are names: no separators between their digits.
         lines = [[*map(str, list(row.values())[:-1]), count(row["triangles"])] for row in largest]
         listing = Listing(f"most triangles by {by}", list(columns), lines)
     report(
         "triangles",
-        loaded,
+        request,
         result,
-        told,
+        found,
         shown=[("triangles", count(result.total), BOLD)],
         listing=listing,
         values=columns,
-        out=out,
-        as_json=as_json,
         done="counted in",
     )
 
