@@ -1,6 +1,6 @@
-"""The emulated CUDA device: numpy in the place of CuPy, g++ in the place of NVRTC, fibres in the place of lanes.
+"""The emulated CUDA device: NumPy replaces CuPy, g++ replaces NVRTC, and fibers replace lanes.
 
-It follows the same protocol as the real device and runs the same drivers and the same kernel sources.
+It implements the same protocol as the real device and runs the same drivers and kernel sources.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_SHORT = np.iinfo(np.int32).max
 
 
 class EmulatedDevice:
-    """A small GPU that is not there. Its limits can be chosen, to take a driver down the path of a smaller or larger one."""
+    """An emulated small GPU. Tests choose its limits to make a driver behave as on a smaller or larger GPU."""
 
     backend = "cuda"
     speed = 0.02
@@ -70,10 +70,10 @@ class EmulatedDevice:
         """Streams and memory belong to the worker."""
 
     def synchronize(self) -> None:
-        """A launch returns when it is done."""
+        """Nothing to wait for: a launch returns when it is done."""
 
     def wait_for_word(self, words: AnyArray, place: int, value: int) -> None:
-        """As a GPU does it, which finds the word or waits in vain."""
+        """Check the word, which must be there: a launch returns when it is done."""
         if words[place] != value:
             raise self._without_word()
 
@@ -149,7 +149,7 @@ class EmulatedDevice:
 
 
 class _PoolSize:
-    """What a pool would have that keeps all it was asked for, and cuts as it likes: the most that was in use at a time."""
+    """The size of a pool that keeps all its memory and divides it freely: the peak of the bytes in use."""
 
     def __init__(self) -> None:
         self.nbytes = 0
