@@ -1,7 +1,7 @@
-// module.cpp - graphlode.cuda._driver: a GPU's stream without the detour through Python, and the count of a store's
-// pages on a GPU, which small batches would wait for.
+// module.cpp - graphlode.cuda._driver: a GPU stream used without Python overhead, and the page pool of a store on a
+// GPU, which small batches would wait for.
 //
-// An extension of its own, since the CUDA device must not need what belongs to the CPU's. Nothing here links to CUDA.
+// It is a separate extension because the CUDA device must not need the CPU's extension. Nothing here links to CUDA.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>

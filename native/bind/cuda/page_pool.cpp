@@ -1,4 +1,4 @@
-// page_pool.cpp - binding of the count of the pages of a shard on a GPU.
+// page_pool.cpp - binding of the pool of a shard's pages on a GPU.
 #include "page_pool.hpp"
 
 #include <nanobind/stl/vector.h>
