@@ -38,7 +38,7 @@ void bind_progressive(nb::module_& m) {
         locality::reorder({edges.data(), edges.size()}, lanes, level, threads, ctl);
       },
       nb::arg("edges").noconvert(), nb::arg("lanes"), nb::arg("level"), nb::arg("threads"),
-      nb::arg("control").noconvert(), "A pass of progressive reordering over packed edges, in place.");
+      nb::arg("control").noconvert(), "One pass of progressive reordering over packed edges, in place.");
 }
 
 void check_ends(const edge_word* edges, std::size_t size, std::size_t num_vertices) {

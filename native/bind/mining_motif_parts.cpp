@@ -61,7 +61,7 @@ void bind_mining_motif_parts(nb::module_& m) {
         "lower"_a.noconvert(), "edges"_a.noconvert(), "triangles"_a.noconvert(), "vertices"_a.noconvert(), "raw"_a,
         "size"_a, "of_edges"_a, "matrix"_a.noconvert(), "columns"_a.noconvert(), "limit"_a, "low"_a.noconvert(),
         "high"_a.noconvert(), "threads"_a, "control"_a.noconvert(),
-        "Fills the columns of orbits; returns whether all fit, which is sure if there is room for upper halves.");
+        "Fill the columns of orbits. Returns whether all values fit; always true with room for upper halves.");
 }
 
 }  // namespace graphlode::bind

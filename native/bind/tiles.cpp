@@ -114,7 +114,8 @@ void bind_linked(nb::module_& m) {
                               to_numpy(std::move(made.vertices)));
       },
       nb::arg("offsets").noconvert(), nb::arg("neighbors").noconvert(), nb::arg("symmetric"), nb::arg("threads"),
-      nb::arg("control").noconvert(), "Rows of the vertices that an edge touches in new numbers, and these vertices.");
+      nb::arg("control").noconvert(),
+      "Rows of the vertices that have an edge, with new vertex numbers, and these vertices.");
 }
 
 using locality::changing_tiles;

@@ -30,9 +30,9 @@ class bytes_of {
 
 // Words that kernels write for the host, in memory that both see. The upper half of each word has a number that tells
 // the host that the word has arrived, so the words may arrive in any order.
-class told_words {
+class reported_words {
  public:
-  explicit told_words(nb::handle words) : bytes_(words, PyBUF_C_CONTIGUOUS) {}
+  explicit reported_words(nb::handle words) : bytes_(words, PyBUF_C_CONTIGUOUS) {}
 
   std::span<const std::uint64_t> words() const {
     return {static_cast<const std::uint64_t*>(bytes_.data()), bytes_.size() / sizeof(std::uint64_t)};

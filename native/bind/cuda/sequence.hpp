@@ -74,7 +74,7 @@ class launch_sequence {
 class bound_sequence {
  public:
   bound_sequence(std::shared_ptr<launch_sequence> of, nb::tuple values, const std::vector<std::size_t>& changing,
-                 const nb::object& told);
+                 const nb::object& reported);
 
   // Returns the report as soon as it arrives. The launches may still be running.
   nb::list run(const nb::tuple& changed, std::uint32_t awaited, std::optional<std::uint64_t> after) const;
@@ -90,7 +90,7 @@ class bound_sequence {
   std::vector<launch_sequence::ready_step> ready_;
   std::vector<changed_word> changes_;
   std::size_t num_changing_;
-  told_words told_;
+  reported_words reported_;
 };
 
 void bind_sequences(nb::module_& m);
