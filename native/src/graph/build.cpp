@@ -1,15 +1,15 @@
 // build.cpp - edges to sorted rows by one partition and many small sorts.
 //
-// 1. Which ids occur (a bitmap, or a hash table for scattered ids).
-// 2. Every edge becomes one entry (directed) or two (undirected), partitioned by the high bits of its source into
+// 1. Find the ids that occur (a bitmap, or a hash table for scattered ids).
+// 2. Turn every edge into one entry (directed) or two (undirected), partitioned by the high bits of its source into
 //    buckets that fit the second-level cache. An entry packs the low bits of the source and the destination into one
-//    key, 32 bits wide where that is enough: the partition is the largest intermediate, and it then is no larger than
-//    the result.
-// 3. Every bucket is radix sorted in cache, repeated entries are dropped, rows are counted.
-// 4. One scan gives the offsets, one copy the neighbors, translated from ids to vertices on the way.
+//    key, 32 bits wide where that suffices: the partition is the largest intermediate, and is then no larger than the
+//    result.
+// 3. Radix sort every bucket in cache, drop repeated entries, count rows.
+// 4. One scan gives the offsets; one copy writes the neighbors, translated from ids to vertices.
 //
-// The translation keeps the order of ids, so it can wait until step 4, when repeated entries are gone. Two passes over
-// the list and two over the entries; all of them parallel, all deterministic whatever the number of threads.
+// The translation keeps the order of ids, so it can wait until step 4, when repeated entries are gone. The list and the
+// entries are read twice each. All passes are parallel, and the result does not depend on the number of threads.
 #include "graphlode/graph/build.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ namespace {
 constexpr int digit_bits = 11;
 constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
 constexpr std::int64_t bucket_entries = 1 << 15;  // two copies of 32-bit keys take a quarter of a 1 MiB cache
-constexpr int max_bucket_bits = 12;               // more write streams than this miss the cache on every store
+constexpr int max_bucket_bits = 12;               // more write streams would miss the cache on every store
 constexpr std::size_t comparison_sort_below = 192;
 constexpr std::int64_t edges_between_checks = 1 << 20;
 
@@ -51,7 +51,7 @@ struct placed_entry {
   std::int64_t position;
 };
 
-// How a source and a destination become a bucket and a key.
+// How a source and a destination are split into a bucket and a key.
 struct key_layout {
   int id_bits;   // bits of an id
   int low_bits;  // bits of the source that stay in the key
@@ -81,7 +81,7 @@ key_layout choose_layout(std::int64_t width, std::int64_t entries) {
   return {id_bits, low_bits, static_cast<std::size_t>((width + (std::int64_t{1} << low_bits) - 1) >> low_bits)};
 }
 
-// Stable least-significant-digit radix sort by key, between two arrays of one bucket.
+// Stable least-significant-digit radix sort by key, between two arrays of the size of a bucket.
 template <class Entry>
 Entry* sort_bucket(Entry* entries, Entry* spare, std::size_t size, int key_bits, std::vector<std::size_t>& counts) {
   if (size < comparison_sort_below) {
@@ -105,7 +105,7 @@ Entry* sort_bucket(Entry* entries, Entry* spare, std::size_t size, int key_bits,
   return entries;
 }
 
-// The edges with ids as distances from the first id, seen as entries.
+// The edges as entries, with ids as distances from the first id.
 template <class Id>
 struct edge_source {
   std::span<const Id> src, dst;
@@ -116,7 +116,7 @@ struct edge_source {
   std::int64_t distance(Id id) const {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(first));
   }
-  // Calls visit(source, destination, edge) for each entry of edges begin..end; counts self-loops.
+  // Calls visit(source, destination, edge) for each entry of edges begin..end. Returns the number of self-loops.
   template <class Visit>
   std::int64_t each(std::int64_t begin, std::int64_t end, const control& ctl, Visit&& visit) const {
     std::int64_t loops = 0;
@@ -147,7 +147,7 @@ struct edge_source {
 template <class Entry>
 struct partition {
   buffer<Entry> entries;
-  std::vector<std::int64_t> starts;  // of each bucket, and the end
+  std::vector<std::int64_t> starts;  // start of each bucket, and the end
   std::int64_t self_loops = 0;
 };
 
@@ -192,7 +192,7 @@ partition<Entry> partition_edges(const edge_source<Id>& edges, const key_layout&
   return result;
 }
 
-// Sorts each bucket and drops repeated keys (the last one stays). Returns how many entries each bucket keeps.
+// Sorts each bucket and drops repeated keys (the last one stays). Returns the number of entries that each bucket keeps.
 template <class Entry>
 std::vector<std::int64_t> sort_buckets(partition<Entry>& parts, const key_layout& layout, int threads,
                                        const control& ctl) {
@@ -209,7 +209,7 @@ std::vector<std::int64_t> sort_buckets(partition<Entry>& parts, const key_layout
       ctl.check();
       const auto b = by_size[i];
       const auto n = static_cast<std::size_t>(size(b));
-      if (n == 0) return;  // the rest is empty, too
+      if (n == 0) return;  // the rest are empty too
       if (spare.size() < n) spare = buffer<Entry>(n);
       Entry* mine = parts.entries.data() + parts.starts[b];
       const Entry* sorted = sort_bucket(mine, spare.data(), n, layout.key_bits(), counts);
@@ -222,7 +222,7 @@ std::vector<std::int64_t> sort_buckets(partition<Entry>& parts, const key_layout
   return kept;
 }
 
-// Offsets and neighbors from sorted buckets. `seen` is null when the ids are the vertices.
+// Writes offsets and neighbors from sorted buckets. `seen` is null if the ids are the vertices.
 template <class Entry, class Vertex>
 void write_rows(const partition<Entry>& parts, const std::vector<std::int64_t>& kept, const key_layout& layout,
                 const dense_ids* seen, std::int64_t width, int threads, const control& ctl,
@@ -315,7 +315,7 @@ build_result<Vertex> build(std::span<const Id> src, std::span<const Id> dst, con
     build_dense(edge_source<Id>{src, dst, 0, options.directed}, options.num_vertices, nullptr, options, ctl, result);
     return result;
   }
-  // A bitmap of up to 64 bits per edge end is worth it; beyond, ids are too scattered. Two keys must fit 64 bits.
+  // A bitmap pays off up to 64 bits per edge end; beyond that, ids are too scattered. Two ids must fit a 64-bit key.
   const auto affordable = static_cast<std::int64_t>(std::max<std::size_t>(src.size() * 128, std::size_t{1} << 16));
   if (range.width() <= std::min(affordable, std::int64_t{1} << 31)) {
     dense_ids seen(range.width());
