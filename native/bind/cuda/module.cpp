@@ -60,7 +60,7 @@ void wait_for_word(cuda::queue& in, nb::handle words, std::size_t place, std::ui
   in.wait_for_word(reinterpret_cast<const std::uint32_t*>(from.data()) + place, value);
 }
 
-nb::list hear(cuda::queue& in, nb::handle words, std::uint32_t value) {
+nb::list wait_for_report(cuda::queue& in, nb::handle words, std::uint32_t value) {
   const reported_words reported(words);
   {
     const nb::gil_scoped_release released;
@@ -120,7 +120,7 @@ NB_MODULE(_driver, m) {
       .def("synchronize", &cuda::queue::synchronize, released)
       .def("wait_for_word", &wait_for_word, nb::arg("words"), nb::arg("place"), nb::arg("value"),
            "Wait until a kernel has written the value to a 32-bit word in host memory that the GPU sees.")
-      .def("hear", &hear, nb::arg("words"), nb::arg("value"),
+      .def("hear", &wait_for_report, nb::arg("words"), nb::arg("value"),
            "Wait until kernels have written the value to the upper halves of 64-bit words in host memory that the GPU "
            "sees. Returns the lower halves.");
   nb::class_<bound_kernel>(m, "Kernel", "A kernel that can be launched in a queue.")

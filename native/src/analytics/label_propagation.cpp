@@ -76,8 +76,8 @@ class propagation {
     });
     // Neighbors of a changed vertex wake up.
     const auto entries = changed.size() * (graph_.num_entries() / std::max<std::int64_t>(graph_.num_vertices, 1) + 1);
-    Vertex* const nobody = nullptr;
-    edge_map(rows_, changed_.data(), changed.size(), entries, nobody, threads_, ctl_, [&](Vertex, Vertex to) {
+    Vertex* const no_list = nullptr;
+    edge_map(rows_, changed_.data(), changed.size(), entries, no_list, threads_, ctl_, [&](Vertex, Vertex to) {
       std::atomic_ref(awake_[to]).store(1, std::memory_order_relaxed);
       return false;
     });

@@ -58,7 +58,7 @@ raw_arrays::raw_arrays(const supported_view& graph, int size, bool of_edges) {
 // Corrects what passes find several times within a row.
 namespace {
 
-void divide_met_twice(raw_arrays& found, int size) {
+void halve_double_counts(raw_arrays& found, int size) {
   for (const auto which : {raw::o25, raw::o61}) found.divide(which, 2);
   if (size == 5)
     for (const auto which : {raw::e11, raw::o71, raw::e60, raw::e65}) found.divide(which, 2);
@@ -122,7 +122,7 @@ struct orbit_counter::state {
 
   void add_cycles(const control& ctl) {
     auto& counts = cycles.sum(*graph);
-    take_off_triangles(*graph, is_done, counts.data(), ctl);
+    subtract_triangles(*graph, is_done, counts.data(), ctl);
     for (std::int64_t u = 0; u < view.num_vertices; ++u) {
       std::uint64_t twice = 0;
       for (auto e = view.offsets[u]; e < view.offsets[u + 1]; ++e) twice += counts[view.edges[e]];
@@ -154,7 +154,7 @@ raw_arrays orbit_counter::take(int threads, const control& ctl) {
     state_->add_patterns_of_4(threads, quiet);
   else
     state_->add_cycles(quiet);
-  divide_met_twice(found, state_->size);
+  halve_double_counts(found, state_->size);
   if (state_->size == 5 && state_->rows_done == state_->view.num_vertices) {
     add_composed_orbits(*state_->graph, found, threads, quiet);
   } else {

@@ -158,7 +158,7 @@ buffer<number>& cycle_counts::sum(const motif_graph& graph) {
 }
 
 // Walks with x = y belong to the row of their triangle's highest vertex for its edges, and to the row of x for ix.
-void take_off_triangles(const motif_graph& graph, const buffer<std::uint8_t>& is_done, number* counts,
+void subtract_triangles(const motif_graph& graph, const buffer<std::uint8_t>& is_done, number* counts,
                         const control& ctl) {
   const auto n = graph.num_vertices;
   buffer<std::int32_t> marks(static_cast<std::size_t>(n), 0);

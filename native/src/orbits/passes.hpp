@@ -34,7 +34,7 @@ void add_cliques(const motif_graph& graph, const upper_rows& upper, row_range ro
 // 4- or 5-cycles at each edge, found from their highest vertices. Each thread counts into its own array.
 class cycle_counts {
  public:
-  // 5-cycles, including walks with x = y, which take_off_triangles subtracts.
+  // 5-cycles, including walks with x = y, which subtract_triangles subtracts.
   void add_five_cycles(const motif_graph& graph, row_range rows, int threads, const control& ctl);
   void add_squares(const motif_graph& graph, row_range rows, int threads, const control& ctl);
   // The sum over all threads, by edge.
@@ -50,7 +50,7 @@ class cycle_counts {
 
 // Subtracts the walks that are not 5-cycles: two of their vertices coincide, and the others form a triangle. `is_done`
 // marks the rows that have been counted.
-void take_off_triangles(const motif_graph& graph, const buffer<std::uint8_t>& is_done, std::uint64_t* counts,
+void subtract_triangles(const motif_graph& graph, const buffer<std::uint8_t>& is_done, std::uint64_t* counts,
                         const control& ctl);
 
 // Calls visit(i, v, each) for every edge of u and one of its first `neighbors` neighbors v that has triangles; v is
