@@ -1,4 +1,4 @@
-// slots.hpp - the slots that rows fall into, and keys split by who owns the slots of their rows.
+// slots.hpp - the slots of rows, and splitting keys by the owner of their row's slot.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace graphlode::packed {
 
 inline constexpr std::size_t num_slots = 1024;
 
-// As slot_of in slots.py.
+// The same function as slot_of in common/buckets.py.
 inline std::size_t share_slot(std::int64_t row) {
   auto mixed = static_cast<std::uint64_t>(row) * 0x9E3779B97F4A7C15u;
   mixed ^= mixed >> 29;
@@ -19,8 +19,8 @@ inline std::size_t share_slot(std::int64_t row) {
   return static_cast<std::size_t>(mixed >> 54);
 }
 
-// Places of keys by owner, in order of the keys within each; begins[i] is where those of owner i begin, and the last
-// entry is the number of keys. `owners` has one for every slot, 0 .. num_owners - 1.
+// Places of keys by owner, in the order of the keys within each owner. begins[i] is where those of owner i begin; the
+// last element is the number of keys. `owners` has one owner per slot, 0 .. num_owners - 1.
 struct owned_places {
   buffer<std::int64_t> places;
   buffer<std::int64_t> begins;
