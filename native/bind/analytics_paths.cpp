@@ -1,4 +1,4 @@
-// analytics_paths.cpp - binding of shortest paths, of the weights that they go by, and of label propagation.
+// analytics_paths.cpp - binding of shortest paths, the weights that they use, and label propagation.
 #include "arrays.hpp"
 #include "graphlode/analytics/label_propagation.hpp"
 #include "graphlode/analytics/shortest_paths.hpp"

@@ -1,4 +1,4 @@
-// analytics_walks.cpp - binding of the operations that walk rows of any kind: bfs, components, pagerank.
+// analytics_walks.cpp - binding of the operations that work on any kind of rows: bfs, components, pagerank.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
@@ -106,7 +106,7 @@ packed::row_view as_rows(const packed::packed_rows& rows, std::int64_t num_rows)
   return {rows, num_rows};
 }
 
-// The same on the pages of a store: whoever calls keeps the array from changing meanwhile.
+// The same on the pages of a store. The caller must keep the array from changing meanwhile.
 void bind_for_packed(nb::module_& m) {
   using packed::packed_rows;
   m.def(
@@ -134,7 +134,7 @@ void bind_for_packed(nb::module_& m) {
       nb::arg("control").noconvert());
 }
 
-// What shards of a store do, and what joins their answers.
+// The parts that shards of a store compute, and the function that joins components.
 void bind_parts(nb::module_& m) {
   m.def(
       "analytics_pagerank_sums",

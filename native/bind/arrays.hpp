@@ -1,5 +1,5 @@
-// arrays.hpp - numpy arrays in and out of the core. Arguments are bound with noconvert(): a wrong dtype is an error,
-// never a silent copy. Results hand their buffer over without copying.
+// arrays.hpp - NumPy arrays in and out of the core. Arguments are bound with noconvert(), so a wrong dtype is an error
+// and never a silent copy. Results pass their buffer on without copying.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

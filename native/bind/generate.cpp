@@ -1,4 +1,4 @@
-// generate.cpp - binding of the stage generate. Arguments were checked by the callers in graphlode.generate.
+// generate.cpp - binding of the stage generate. The callers in graphlode.generate check the arguments.
 #include "arrays.hpp"
 #include "graphlode/generate/barabasi_albert.hpp"
 #include "graphlode/generate/erdos_renyi.hpp"

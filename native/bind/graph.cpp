@@ -1,4 +1,4 @@
-// graph.cpp - binding of the stage graph: building rows from edges, orders, orientation.
+// graph.cpp - binding of the stage graph: rows from edges, orders, orientation.
 #include <nanobind/stl/string.h>
 
 #include "arrays.hpp"

@@ -1,5 +1,5 @@
-// locality.cpp - binding of the stage locality and of the cache simulation. Arguments were checked by the callers in
-// graphlode.locality and graphlode.measure; here it is made sure that nothing is read or written outside an array.
+// locality.cpp - binding of the stage locality and of the cache simulation. The callers in graphlode.locality and
+// graphlode.measure check the arguments; the checks here only prevent access outside an array.
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -38,7 +38,7 @@ void bind_progressive(nb::module_& m) {
         locality::reorder({edges.data(), edges.size()}, lanes, level, threads, ctl);
       },
       nb::arg("edges").noconvert(), nb::arg("lanes"), nb::arg("level"), nb::arg("threads"),
-      nb::arg("control").noconvert(), "A pass of progressive reordering over packed edges, in place.");
+      nb::arg("control").noconvert(), "One pass of progressive reordering over packed edges, in place.");
 }
 
 void check_ends(const edge_word* edges, std::size_t size, std::size_t num_vertices) {
@@ -48,7 +48,7 @@ void check_ends(const edge_word* edges, std::size_t size, std::size_t num_vertic
   if (size && most >= num_vertices) throw nb::value_error("an edge ends outside the vertices");
 }
 
-// PageRank over an edge list; the arrays are the caller's and stay where they are.
+// PageRank over an edge list. The arrays belong to the caller and must stay where they are.
 class edge_ranker {
  public:
   edge_ranker(inout<edge_word> edges, bool by_destination, inout<double> values, in<double> share, inout<double> sent,
@@ -60,7 +60,7 @@ class edge_ranker {
     check_ends(edges.data(), edges.size(), n);
   }
 
-  // One iteration; lanes 0: the list stays as it is. Returns how far the values moved.
+  // One iteration. With lanes = 0 the list is not reordered. Returns the sum of the changes of the values.
   double iterate(double damping, int lanes, int level, const control_words& words) {
     if (lanes != 0) check_level(lanes, level);
     const auto ctl = as_control(words);
@@ -105,7 +105,7 @@ measure::cache_shape as_shape(const std::tuple<std::int64_t, int, int>& given) {
   return {size, ways, line};
 }
 
-// Per level hits and misses of vertex data, then of the edge list; counts begin at 0 with the next pass.
+// Hits and misses per level, first of vertex data, then of the edge list. Resets the counts.
 nb::list counts_of(cache_simulation& simulation) {
   nb::list found;
   for (std::size_t level = 0; level < simulation.num_levels(); ++level) {

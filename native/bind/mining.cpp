@@ -20,7 +20,7 @@ mining::entry_range as_task(const csr_view<Vertex>& graph, std::int64_t begin, s
   return {begin, end};
 }
 
-// (low, high, columns): a cell [h][p] is low + 2^64 high, at h * columns + p.
+// (low, high, columns): cell [h][p] is low + 2^64 high, at index h * columns + p.
 nb::tuple as_tuple(mining::leaf_counts&& leaves) {
   const auto columns = leaves.columns;
   return nb::make_tuple(to_numpy(std::move(leaves.low)), to_numpy(std::move(leaves.high)), columns);

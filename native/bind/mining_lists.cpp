@@ -1,7 +1,7 @@
 // mining_lists.cpp - binding of mining/clique_lists: batches go to a Python callable as arrays that own their memory.
 //
-// An array that Python lets go of gives its memory back to the search, which fills it again: pages and cache lines are
-// warm, and a listing of any length takes the memory of a few batches.
+// When Python releases an array, its memory returns to the search and is filled again. Pages and cache lines stay warm,
+// and a listing of any length needs memory for only a few batches.
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 
 using numbers = buffer<std::int64_t>;
 
-// Buffers that wait to be filled again, as long as the search lasts.
+// Buffers to be filled again, kept as long as the search runs.
 class batch_pool {
  public:
   numbers take(std::size_t size) {
@@ -48,7 +48,7 @@ class batch_pool {
   bool open_ = false;
 };
 
-// What a numpy array keeps alive.
+// The owner of a NumPy array's memory.
 struct lent_batch {
   numbers data;
   std::shared_ptr<batch_pool> pool;
@@ -71,7 +71,7 @@ class python_sink : public mining::clique_sink {
   void take(numbers&& batch, std::int64_t num_rows) override {
     const auto rows = static_cast<std::size_t>(num_rows);
     auto lent = std::make_unique<lent_batch>();
-    if (2 * rows < batch_size_) {  // a caller who keeps a few rows should not keep the room for many
+    if (2 * rows < batch_size_) {  // a caller that keeps a few rows should not keep memory for many
       lent->data = numbers(rows * k_);
       std::memcpy(lent->data.data(), batch.data(), rows * k_ * sizeof(std::int64_t));
       pool_->give_back(std::move(batch));

@@ -1,7 +1,7 @@
 // mining_maximal.cpp - binding of the maximal cliques.
 //
-// Batches go to a Python function from whichever thread filled them, with the GIL taken for the call. An error that the
-// function raises ends the search and reaches the caller as it is.
+// The thread that fills a batch passes it to a Python function, holding the GIL for the call. An error that the
+// function raises ends the search and reaches the caller unchanged.
 #include <algorithm>
 
 #include "arrays.hpp"

@@ -1,5 +1,5 @@
-// mining_motif_parts.cpp - binding of what Python asks for around motifs: random graphs of given degrees, orbits from
-// raw arrays.
+// mining_motif_parts.cpp - binding of the parts of motifs that Python calls: random graphs with given degrees, and
+// orbits from raw arrays.
 #include <utility>
 
 #include "arrays.hpp"
@@ -27,7 +27,7 @@ nb::tuple rewire(const in<std::int32_t>& src, const in<std::int32_t>& dst, std::
   return nb::make_tuple(to_numpy(std::move(made_src)), to_numpy(std::move(made_dst)));
 }
 
-// `raw` is name -> array; `high` is empty where upper halves are not expected. Returns false if one was needed.
+// `raw` maps names to arrays. `high` is empty if no upper halves are wanted. Returns false if one was needed.
 bool orbit_formulas(const in<std::int64_t>& offsets, const in<std::int32_t>& neighbors, const in<std::int32_t>& lower,
                     const in<std::int32_t>& edges, const in<std::int32_t>& triangles, const in<std::int32_t>& vertices,
                     const nb::dict& raw, int size, bool of_edges, const in<std::int64_t>& matrix,
@@ -61,7 +61,7 @@ void bind_mining_motif_parts(nb::module_& m) {
         "lower"_a.noconvert(), "edges"_a.noconvert(), "triangles"_a.noconvert(), "vertices"_a.noconvert(), "raw"_a,
         "size"_a, "of_edges"_a, "matrix"_a.noconvert(), "columns"_a.noconvert(), "limit"_a, "low"_a.noconvert(),
         "high"_a.noconvert(), "threads"_a, "control"_a.noconvert(),
-        "Fills the columns of orbits; returns whether all fit, which is sure if there is room for upper halves.");
+        "Fill the columns of orbits. Returns whether all values fit; always true with room for upper halves.");
 }
 
 }  // namespace graphlode::bind

@@ -36,7 +36,7 @@ class motif_counter {
     if (size < 3 || size > 5) throw nb::value_error("size must be 3, 4 or 5");
   }
 
-  // name -> (low, high) of a sum low + 2^64 high.
+  // Maps each name to (low, high) of the sum low + 2^64 high.
   nb::dict count(std::int64_t begin, std::int64_t end, int threads, const control_words& words) {
     if (begin < 0 || begin > end || end > view_.num_vertices) throw nb::value_error("task outside the graph");
     const auto ctl = as_control(words);
@@ -53,7 +53,7 @@ class motif_counter {
     return named;
   }
 
-  // (name, seconds, names of the sums it found something for) of each pass.
+  // (name, seconds, names of the sums that are not zero) for each pass.
   nb::list passes() const {
     nb::list made;
     for (const auto& one : counter_.passes()) {
@@ -77,7 +77,7 @@ class motif_counter {
   mining::motifs::motif_counter counter_;
 };
 
-// name -> array.
+// Maps names to arrays.
 nb::dict named_arrays(mining::motifs::raw_arrays&& found) {
   nb::dict named;
   for (std::size_t i = 0; i < mining::motifs::raw_names.size(); ++i) {
@@ -123,7 +123,7 @@ class orbit_counter {
   mining::motifs::orbit_counter counter_;
 };
 
-// The arrays of `raw` that others are sums of: name -> array in and out.
+// Computes the arrays of `raw` that are sums of others. Maps names to arrays, in and out.
 nb::dict compose_orbits(const in<std::int64_t>& offsets, const in<std::int32_t>& neighbors,
                         const in<std::int32_t>& lower, const in<std::int32_t>& edges, const in<std::int32_t>& triangles,
                         const nb::dict& raw, bool of_edges, int threads, const control_words& words) {

@@ -1,4 +1,4 @@
-// packed.cpp - binding of the packed arrays behind a store: the array, and the plan of an update.
+// packed.cpp - binding of the packed array behind a store, and of the plan of an update.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>

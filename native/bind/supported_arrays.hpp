@@ -1,5 +1,4 @@
-// supported_arrays.hpp - the arrays of the view that motifs and orbits are counted on, and raw arrays of orbits,
-// checked.
+// supported_arrays.hpp - checked arrays: the supported view for motifs and orbits, and raw arrays of orbits.
 #pragma once
 #include <vector>
 
@@ -9,7 +8,7 @@
 
 namespace graphlode::bind {
 
-// The arrays of a view, held as long as something looks at them.
+// The arrays of a view, kept alive while they are in use.
 struct supported_arrays {
   in<std::int64_t> offsets;
   in<std::int32_t> neighbors, lower, edges, triangles;
@@ -23,7 +22,7 @@ struct supported_arrays {
   }
 };
 
-// Raw arrays by name, those that patterns of `size` vertices need, held as long as something looks at them.
+// Raw arrays by name, as patterns of `size` vertices need them, kept alive while they are in use.
 struct raw_inputs {
   std::vector<in<std::int64_t>> held;
   mining::motifs::raw_pointers pointers{};

@@ -16,7 +16,7 @@ namespace {
 
 using graph::tile_edge;
 
-// Rows of at least a block of PageRank's vertices, and no more than an edge has bits for.
+// A row of tiles has at least one block of PageRank's vertices, and at most 2^16, which an edge can represent.
 void check_row_bits(int row_bits) {
   if (row_bits < 10 || row_bits > graph::most_row_bits) throw nb::value_error("row_bits must be 10 .. 16");
 }
@@ -114,7 +114,8 @@ void bind_linked(nb::module_& m) {
                               to_numpy(std::move(made.vertices)));
       },
       nb::arg("offsets").noconvert(), nb::arg("neighbors").noconvert(), nb::arg("symmetric"), nb::arg("threads"),
-      nb::arg("control").noconvert(), "Rows of the vertices that an edge touches in new numbers, and these vertices.");
+      nb::arg("control").noconvert(),
+      "Rows of the vertices that have an edge, with new vertex numbers, and these vertices.");
 }
 
 using locality::changing_tiles;

@@ -37,7 +37,8 @@ void* allocate(std::size_t bytes) {
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, rounded ? rounded : alignment);
   if (!memory) throw std::bad_alloc();
-  // Advice: a refusal costs speed only. Not for the rest at the end, of which most may never be used.
+  // A refusal of this advice costs only speed. The partial page at the end is excluded, because most of it may never be
+  // used.
   if (bytes >= huge_page) madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);
   count(bytes);
   return memory;
@@ -50,7 +51,7 @@ void release(void* memory, std::size_t bytes) noexcept {
 
 system_memory::system_memory(std::size_t bytes) : bytes_(bytes) {
   if (must_fail()) throw std::bad_alloc();
-  const std::size_t wanted = bytes + huge_page;  // so much that there is a huge page from its beginning on
+  const std::size_t wanted = bytes + huge_page;  // enough that a huge page can start inside
   void* const found = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (found == MAP_FAILED) throw std::bad_alloc();
   auto* const begin = static_cast<std::byte*>(found);

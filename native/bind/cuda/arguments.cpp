@@ -29,7 +29,7 @@ form form_of(char kind) {
   }
 }
 
-// The scalar types of numpy that a kernel can take. Types live as long as numpy: they are not counted.
+// The NumPy scalar types that a kernel can take. Types live as long as NumPy, so they are not reference-counted.
 const std::vector<scalar_type>& scalar_types() {
   static const std::vector<scalar_type> types = [] {
     const char* names[] = {"int32", "uint32", "int64", "uint64", "float64",  "float32",  "bool_",
@@ -48,7 +48,7 @@ const std::vector<scalar_type>& scalar_types() {
   return types;
 }
 
-// False: it is no number of that range.
+// Returns false if the value is not an integer of that range.
 bool read_whole(nb::handle value, slot to, std::uint64_t& word) {
   const nb::object whole = nb::steal(PyNumber_Index(value.ptr()));
   if (!whole) return false;
@@ -156,7 +156,7 @@ cuda::arguments argument_reader::read(nb::handle values) const {
   PyObject** const items = PySequence_Fast_ITEMS(sequence.ptr());
   cuda::arguments found;
   found.count = count;
-  // A wrong argument is told first, then a wrong number of them.
+  // Report a wrong argument before a wrong number of arguments.
   for (std::size_t i = 0; i < std::min(count, cuda::arguments::most); ++i)
     found.words[i] = word_of(items[i], slot_of(items[i], i), i);
   check_count(count);

@@ -1,7 +1,7 @@
-// arguments.hpp - the arguments of a launch, from Python objects into words.
+// arguments.hpp - converts the arguments of a launch from Python objects to words.
 //
-// An argument is an array of the device, known by its type, of which the kernel gets the address, or a numpy scalar of
-// the parameter's own width. Reading one takes tens of nanoseconds, which is why it is not done in Python.
+// An argument is either a device array, recognized by its type, whose address is passed, or a NumPy scalar of exactly
+// the parameter's width. Reading one takes tens of nanoseconds, which Python code could not reach.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -17,32 +17,33 @@ namespace graphlode::bind {
 
 enum class form : std::uint8_t { array, integer, natural, real, truth };
 
-// What a parameter is, as far as its argument tells.
+// The kind and size of a parameter, as its argument shows them.
 struct slot {
   form kind;
   std::uint8_t bytes;
 };
 
-// Where an array of the device begins.
+// The address of the first element of a device array.
 std::uint64_t address_of(nb::handle array);
-// Whether a word that was read as a whole number is one of that slot; never for arrays and real numbers.
+// Whether a word that was read as an integer fits the slot. Always false for arrays and real numbers.
 bool fits_slot(long long number, slot to);
 
-// Words from Python objects for the parameters of one kernel. Throws input_error with the position of a wrong argument.
+// Converts Python objects to the parameter words of one kernel. Throws input_error with the position of a wrong
+// argument.
 class argument_reader {
  public:
   argument_reader(std::string entry, nb::type_object array_type, std::vector<std::size_t> parameters);
 
-  // What the type of an argument says, checked against the width of the parameter.
+  // The slot of an argument by its type, checked against the size of the parameter.
   slot slot_of(nb::handle value, std::size_t position) const;
-  // The word of a value in a slot: an array for an array, else anything that is a number of that range.
+  // The word of a value in a slot: an array for an array, otherwise any number within the range.
   std::uint64_t word_of(nb::handle value, slot to, std::size_t position) const;
-  // Whether a value is an array of the device.
+  // Whether a value is a device array.
   bool is_array(nb::handle value) const;
-  // All arguments, a tuple or a list.
+  // All arguments, from a tuple or a list.
   cuda::arguments read(nb::handle values) const;
 
-  // Throws if the kernel has another number of parameters or more than can be passed.
+  // Throws if the number of arguments is not that of the parameters, or is larger than can be passed.
   void check_count(std::size_t given) const;
   const std::string& entry() const { return entry_; }
 

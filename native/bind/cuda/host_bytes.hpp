@@ -1,4 +1,4 @@
-// host_bytes.hpp - memory of the host as Python objects lend it.
+// host_bytes.hpp - host memory that Python objects expose.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -10,7 +10,7 @@ namespace nb = nanobind;
 
 namespace graphlode::bind {
 
-// The contiguous bytes of an object of the host.
+// The contiguous bytes of a Python object.
 class bytes_of {
  public:
   bytes_of(nb::handle object, int flags) {
@@ -28,11 +28,11 @@ class bytes_of {
   Py_buffer view_;
 };
 
-// Words by which kernels tell the host something, in memory that both see: each with a number in its upper half, by
-// which the host knows that it is there. So no word needs to wait for another one.
-class told_words {
+// Words that kernels write for the host, in memory that both see. The upper half of each word has a number that tells
+// the host that the word has arrived, so the words may arrive in any order.
+class reported_words {
  public:
-  explicit told_words(nb::handle words) : bytes_(words, PyBUF_C_CONTIGUOUS) {}
+  explicit reported_words(nb::handle words) : bytes_(words, PyBUF_C_CONTIGUOUS) {}
 
   std::span<const std::uint64_t> words() const {
     return {static_cast<const std::uint64_t*>(bytes_.data()), bytes_.size() / sizeof(std::uint64_t)};

@@ -1,4 +1,4 @@
-// launches.hpp - kernels that Python starts, one at a time.
+// launches.hpp - kernels that Python starts one at a time.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -25,13 +25,13 @@ class bound_kernel {
     start(grid, block, shared_bytes, read);
   }
 
-  // The driver may wait until there is room for another launch: other threads go on meanwhile.
+  // The driver may wait until there is room for another launch. Other Python threads continue meanwhile.
   void start(unsigned grid, unsigned block, unsigned shared_bytes, cuda::arguments& values) {
     const nb::gil_scoped_release released;
     kernel_.launch(grid, block, shared_bytes, values);
   }
 
-  // The same for those who have let go of Python.
+  // The same for callers that have released the GIL.
   void start_released(unsigned grid, unsigned block, unsigned shared_bytes, cuda::arguments& values) {
     kernel_.launch(grid, block, shared_bytes, values);
   }
@@ -43,7 +43,7 @@ class bound_kernel {
   argument_reader reader_;
 };
 
-// A launch to repeat: its arguments, of which some change. It keeps the arrays among the others alive.
+// A launch to repeat, in which some arguments change. Keeps the arrays among the other arguments alive.
 class prepared_launch {
  public:
   prepared_launch(std::shared_ptr<bound_kernel> of, nb::tuple values, std::vector<std::size_t> changing)

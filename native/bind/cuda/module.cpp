@@ -1,7 +1,7 @@
-// module.cpp - graphlode.cuda._driver: a GPU's stream without the detour through Python, and the count of a store's
-// pages on a GPU, which small batches would wait for.
+// module.cpp - graphlode.cuda._driver: a GPU stream used without Python overhead, and the page pool of a store on a
+// GPU, which small batches would wait for.
 //
-// An extension of its own, since the CUDA device must not need what belongs to the CPU's. Nothing here links to CUDA.
+// It is a separate extension because the CUDA device must not need the CPU's extension. Nothing here links to CUDA.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -60,13 +60,13 @@ void wait_for_word(cuda::queue& in, nb::handle words, std::size_t place, std::ui
   in.wait_for_word(reinterpret_cast<const std::uint32_t*>(from.data()) + place, value);
 }
 
-nb::list hear(cuda::queue& in, nb::handle words, std::uint32_t value) {
-  const told_words told(words);
+nb::list wait_for_report(cuda::queue& in, nb::handle words, std::uint32_t value) {
+  const reported_words reported(words);
   {
     const nb::gil_scoped_release released;
-    in.wait_for_words(told.words(), value);
+    in.wait_for_words(reported.words(), value);
   }
-  return told.lower_halves();
+  return reported.lower_halves();
 }
 
 void translate_errors() {
@@ -97,12 +97,12 @@ NB_MODULE(_driver, m) {
   using namespace graphlode;
   using namespace graphlode::bind;
   m.doc() =
-      "Launches and arrays in the hands of NVIDIA's driver, which is opened when a queue is made; and what the host "
-      "counts beside them.";
+      "Kernel launches and array copies by NVIDIA's driver, which is opened when a queue is made, and a store's page "
+      "pool.";
   nb::set_leak_warnings(false);  // devices live until the process ends
   translate_errors();
   const auto released = nb::call_guard<nb::gil_scoped_release>();
-  nb::class_<cuda::queue>(m, "Queue", "A stream of the context that is current, from any thread.")
+  nb::class_<cuda::queue>(m, "Queue", "A stream of the current context, usable from any thread.")
       .def(
           "__init__",
           [](cuda::queue* self, const std::string& device, const nb::object& stream, const std::string& library) {
@@ -111,28 +111,25 @@ NB_MODULE(_driver, m) {
           },
           nb::arg("device"), nb::arg("stream"), nb::arg("library") = "libcuda.so.1", nb::keep_alive<1, 3>())
       .def("send", &send, nb::arg("address"), nb::arg("array"), nb::arg("threads") = 1,
-           "Copy a contiguous array of the host; it may be changed as soon as this returns.")
-      .def(
-          "send_narrow", &send_narrow, nb::arg("address"), nb::arg("tails"), nb::arg("heads"), nb::arg("threads") = 1,
-          "Copy two arrays of int64, one behind the other as int32. False if a value is negative or does not fit: what "
-          "was copied means nothing then.")
+           "Copy a contiguous host array. It may be changed as soon as this returns.")
+      .def("send_narrow", &send_narrow, nb::arg("address"), nb::arg("tails"), nb::arg("heads"), nb::arg("threads") = 1,
+           "Copy two int64 arrays, one after the other, as int32. False if a value is negative or does not fit: the "
+           "copy is then undefined.")
       .def("fetch", &fetch, nb::arg("array"), nb::arg("address"), nb::arg("threads") = 1,
-           "Fill a contiguous array of the host, after all that was queued before.")
+           "Fill a contiguous host array, after everything queued before.")
       .def("synchronize", &cuda::queue::synchronize, released)
       .def("wait_for_word", &wait_for_word, nb::arg("words"), nb::arg("place"), nb::arg("value"),
-           "Until a kernel has written the value there, among words of 32 bits in memory of the host that the GPU "
-           "sees.")
-      .def(
-          "hear", &hear, nb::arg("words"), nb::arg("value"),
-          "The lower halves of words of 64 bits in memory of the host that the GPU sees, when kernels have written the "
-          "value into all upper ones.");
-  nb::class_<bound_kernel>(m, "Kernel", "A function of the driver, ready to be launched in a queue.")
+           "Wait until a kernel has written the value to a 32-bit word in host memory that the GPU sees.")
+      .def("hear", &wait_for_report, nb::arg("words"), nb::arg("value"),
+           "Wait until kernels have written the value to the upper halves of 64-bit words in host memory that the GPU "
+           "sees. Returns the lower halves.");
+  nb::class_<bound_kernel>(m, "Kernel", "A kernel that can be launched in a queue.")
       .def(nb::init<const std::shared_ptr<cuda::queue>&, std::uint64_t, const std::string&, const nb::type_object&>(),
            nb::arg("queue"), nb::arg("function"), nb::arg("entry"), nb::arg("array_type"))
       .def("launch", &bound_kernel::launch, nb::arg("grid"), nb::arg("block"), nb::arg("shared_bytes"),
            nb::arg("args"));
   nb::class_<prepared_launch>(m, "PreparedLaunch",
-                              "A launch to repeat, in which the arguments `changing` are replaced.")
+                              "A launch to repeat, in which the arguments at the positions `changing` are replaced.")
       .def(nb::init<std::shared_ptr<bound_kernel>, nb::tuple, std::vector<std::size_t>>(), nb::arg("kernel"),
            nb::arg("args"), nb::arg("changing"))
       .def("launch", &prepared_launch::launch, nb::arg("grid"), nb::arg("block"), nb::arg("shared_bytes"),

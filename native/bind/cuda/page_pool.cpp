@@ -1,4 +1,4 @@
-// page_pool.cpp - binding of the count of the pages of a shard on a GPU.
+// page_pool.cpp - binding of the pool of a shard's pages on a GPU.
 #include "page_pool.hpp"
 
 #include <nanobind/stl/vector.h>
@@ -48,8 +48,8 @@ void take(page_pool& pool, const inout<std::uint32_t>& into) {
 
 void bind_page_pool(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<page_pool>(m, "PagePool",
-                        "Which pages of a shard are taken, by how many versions, and where the memory of segments is.")
+  nb::class_<page_pool>(
+      m, "PagePool", "The pages of a shard: which are in use, by how many versions, and where each segment is stored.")
       .def(nb::init<std::int64_t>(), "segment_pages"_a)
       .def("copy", &page_pool::copy)
       .def("add", &add, "addresses"_a, "segments"_a, "segment_bytes"_a)

@@ -1,4 +1,4 @@
-// page_pool.hpp - the part of graphlode.cuda._driver that counts pages.
+// page_pool.hpp - the part of graphlode.cuda._driver that manages pages.
 #pragma once
 #include <nanobind/nanobind.h>
 

@@ -90,12 +90,12 @@ std::uint64_t launch_sequence::word_of(const fixed_step& one, const change& to, 
 }
 
 bound_sequence::bound_sequence(std::shared_ptr<launch_sequence> of, nb::tuple values,
-                               const std::vector<std::size_t>& changing, const nb::object& told)
+                               const std::vector<std::size_t>& changing, const nb::object& reported)
     : sequence_(std::move(of)),
       kept_(std::move(values)),
       ready_(sequence_->ready(kept_)),
       num_changing_(changing.size()),
-      told_(told) {
+      reported_(reported) {
   for (std::size_t number = 0; number < ready_.size(); ++number) {
     for (launch_sequence::change to : ready_[number].of->changing) {
       const auto found = std::ranges::find(changing, to.value);
@@ -119,33 +119,33 @@ nb::list bound_sequence::run(const nb::tuple& changed, std::uint32_t awaited,
   {
     const nb::gil_scoped_release released;
     sequence_->start(steps, after);
-    sequence_->queue_->wait_for_words(told_.words(), awaited);
+    sequence_->queue_->wait_for_words(reported_.words(), awaited);
   }
-  return told_.lower_halves();
+  return reported_.lower_halves();
 }
 
 void bind_sequences(nb::module_& m) {
-  nb::class_<launch_sequence>(m, "LaunchSequence",
-                              "Launches that always follow each other, each a kernel, its arguments, which of them are "
-                              "replaced by which value, the values that are its grid and block, and its shared bytes.")
+  nb::class_<launch_sequence>(
+      m, "LaunchSequence",
+      "Launches that always follow each other. A step is a kernel, its arguments, pairs (position of an argument, "
+      "number of the value that replaces it), the numbers of the values for grid and block, and its shared bytes.")
       .def(nb::init<std::shared_ptr<cuda::queue>, const std::vector<launch_sequence::step>&>(), nb::arg("queue"),
            nb::arg("steps"))
       .def("run", &launch_sequence::run, nb::arg("values"), nb::arg("after") = nb::none(),
-           "Start all of them, after another stream has done what it has to do.")
+           "Start all launches, after another stream has finished its work.")
       .def(
           "bind",
           [](std::shared_ptr<launch_sequence> self, nb::tuple values, const std::vector<std::size_t>& changing,
-             const nb::object& told) {
-            return std::make_shared<bound_sequence>(std::move(self), std::move(values), changing, told);
+             const nb::object& reported) {
+            return std::make_shared<bound_sequence>(std::move(self), std::move(values), changing, reported);
           },
           nb::arg("values"), nb::arg("changing"), nb::arg("told"),
-          "The sequence with values of which only those with these numbers will change; its kernels tell the host what "
-          "they did, in words as `Queue.hear` hears them.");
-  nb::class_<bound_sequence>(m, "BoundSequence", "A sequence of which most values are known.")
-      .def(
-          "run", &bound_sequence::run, nb::arg("changed"), nb::arg("awaited"), nb::arg("after") = nb::none(),
-          "Start all launches, as a sequence does, and return what they tell with this number as soon as they do; they "
-          "may not be over.");
+          "Bind the values; only those with the numbers `changing` can change later. The kernels report to the host in "
+          "the words `told`, as for `Queue.hear`.");
+  nb::class_<bound_sequence>(m, "BoundSequence", "A sequence with most values bound.")
+      .def("run", &bound_sequence::run, nb::arg("changed"), nb::arg("awaited"), nb::arg("after") = nb::none(),
+           "Start all launches and return their report with the number `awaited` as soon as it arrives. They may still "
+           "be running.");
 }
 
 }  // namespace graphlode::bind

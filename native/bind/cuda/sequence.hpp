@@ -1,4 +1,4 @@
-// sequence.hpp - launches that always follow each other, to be repeated with one call.
+// sequence.hpp - launches that always follow each other, repeated with one call.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -15,11 +15,11 @@
 
 namespace graphlode::bind {
 
-// The arguments of the launches are fixed, but for those that are replaced by one of the values of the call; grid and
-// block are such values too. A grid of 0 leaves a launch out.
+// The arguments of the launches are fixed, except for those that are replaced by values of the call. Grid and block are
+// such values too; a launch with a grid of 0 is skipped.
 class launch_sequence {
  public:
-  using replacement = std::pair<std::size_t, std::size_t>;  // of an argument, by a value
+  using replacement = std::pair<std::size_t, std::size_t>;  // of an argument by a value
   using step = std::tuple<std::shared_ptr<bound_kernel>, nb::tuple, std::vector<replacement>, std::size_t, std::size_t,
                           unsigned>;
 
@@ -37,7 +37,7 @@ class launch_sequence {
   };
   struct fixed_step {
     std::shared_ptr<bound_kernel> kernel;
-    nb::tuple kept;  // the arrays among the fixed arguments
+    nb::tuple kept;  // keeps the arrays among the fixed arguments alive
     cuda::arguments words;
     std::vector<change> changing;
     std::size_t grid_at;
@@ -51,7 +51,7 @@ class launch_sequence {
     cuda::arguments words;
   };
 
-  // A value as far as it can be read without knowing which arguments it is for: several launches may take it.
+  // A value, read as far as possible without knowing its arguments, because several launches may use it.
   struct read_value {
     enum { array, whole, other } kind = other;
     long long number = 0;
@@ -61,7 +61,7 @@ class launch_sequence {
 
   read_value read(nb::handle value) const;
   std::vector<ready_step> ready(const nb::tuple& values) const;
-  // For those who have let go of Python.
+  // Called without the GIL.
   void start(std::vector<ready_step>& steps, std::optional<std::uint64_t> after) const;
   static std::uint64_t word_of(const fixed_step& one, const change& to, nb::handle value, read_value known);
 
@@ -70,19 +70,19 @@ class launch_sequence {
   std::size_t num_values_ = 0;
 };
 
-// A sequence of which all values are known but a few, and whose kernels tell the host what they did.
+// A sequence with most values known in advance, whose kernels report to the host what they did.
 class bound_sequence {
  public:
   bound_sequence(std::shared_ptr<launch_sequence> of, nb::tuple values, const std::vector<std::size_t>& changing,
-                 const nb::object& told);
+                 const nb::object& reported);
 
-  // What is told, as soon as it is, which may be before the launches are over.
+  // Returns the report as soon as it arrives. The launches may still be running.
   nb::list run(const nb::tuple& changed, std::uint32_t awaited, std::optional<std::uint64_t> after) const;
 
  private:
   struct changed_word {
     std::size_t step;
-    launch_sequence::change to;  // its value is one of those that change
+    launch_sequence::change to;  // `value` indexes the changing values
   };
 
   std::shared_ptr<launch_sequence> sequence_;
@@ -90,7 +90,7 @@ class bound_sequence {
   std::vector<launch_sequence::ready_step> ready_;
   std::vector<changed_word> changes_;
   std::size_t num_changing_;
-  told_words told_;
+  reported_words reported_;
 };
 
 void bind_sequences(nb::module_& m);

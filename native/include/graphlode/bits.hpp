@@ -1,4 +1,4 @@
-// bits.hpp - a set of vertices as one bit each: small enough for the caches where an array of flags is not.
+// bits.hpp - a set of vertices with one bit per vertex: it fits caches where an array of flags would not.
 #pragma once
 #include <atomic>
 #include <bit>
@@ -19,11 +19,11 @@ class bit_set {
   const std::uint64_t* words() const { return words_.data(); }
   void insert(std::int64_t i) { word(i >> 6) |= std::uint64_t{1} << (i & 63); }
   void clear() { words_.zero(); }
-  // For threads that insert into the same word.
+  // For several threads that insert into the same word.
   void insert_shared(std::int64_t i) {
     std::atomic_ref(word(i >> 6)).fetch_or(std::uint64_t{1} << (i & 63), std::memory_order_relaxed);
   }
-  // The members that are missing in a word, none of them beyond the end.
+  // The missing members of a word; none beyond the end.
   std::uint64_t missing(std::int64_t i) const {
     const auto absent = ~words_.data()[i];
     return i + 1 < num_words() || size_ % 64 == 0 ? absent : absent & ((std::uint64_t{1} << size_ % 64) - 1);
@@ -34,7 +34,7 @@ class bit_set {
   buffer<std::uint64_t> words_;
 };
 
-// Calls take(index) for each bit of a word whose first bit has the index `first`.
+// Calls take(index) for each set bit of a word. The lowest bit has the index `first`.
 template <class Take>
 void for_each_bit(std::uint64_t word, std::int64_t first, Take&& take) {
   for (; word != 0; word &= word - 1) take(first + std::countr_zero(word));

@@ -1,7 +1,7 @@
-// control.hpp - how a running kernel hears "stop" and says how far it is.
+// control.hpp - how a running kernel receives a stop request and reports progress.
 //
-// The caller owns two 64-bit words: word 0 becomes non-zero when the kernel should stop, word 1 counts finished units.
-// Kernels look at them between chunks of work, so that a stop takes effect within a fraction of a second.
+// The caller owns two 64-bit words: word 0 becomes nonzero when the kernel should stop, word 1 counts finished units.
+// Kernels read word 0 between chunks of work, so a stop takes effect within a fraction of a second.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -27,7 +27,7 @@ class control {
   void advance(std::int64_t units) const noexcept {
     if (words_ && counts_) std::atomic_ref(words_[1]).fetch_add(units, std::memory_order_relaxed);
   }
-  // For a step on the way, whose units are not those of the caller: stops as this one does and counts nothing.
+  // For an intermediate step with units of its own: receives the same stop request but counts no progress.
   control without_progress() const noexcept {
     auto quiet = *this;
     quiet.counts_ = false;

@@ -19,7 +19,7 @@ struct csr_view {
   std::span<const Vertex> row(std::int64_t v) const {
     return {neighbors + offsets[v], static_cast<std::size_t>(degree(v))};
   }
-  // Loops over rows in scattered order wait for memory unless they ask ahead: first for the offset, later for the row.
+  // Loops over rows in scattered order wait for memory unless they prefetch: first the offset, later the row.
   void prefetch_offset(std::int64_t v) const { prefetch(offsets + v); }
   void prefetch_row(std::int64_t v) const { prefetch(neighbors + offsets[v]); }
 };

@@ -1,4 +1,4 @@
-// errors.hpp - what the core throws; the binding translates each into its Python class in one table.
+// errors.hpp - the exceptions of the core. The binding translates each into its Python class in one table.
 #pragma once
 #include <stdexcept>
 

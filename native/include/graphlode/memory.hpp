@@ -1,8 +1,8 @@
-// memory.hpp - the one place where the core takes memory.
+// memory.hpp - the only place where the core allocates memory.
 //
-// Everything large goes through `buffer<T>`: uninitialised, 64-byte aligned, on huge pages when large (first touch of
-// 4 KiB pages is a visible share of building a graph), freed when it leaves scope. The counters let benchmarks report
-// the core's peak and let tests make the n-th allocation fail and then see that nothing is left behind.
+// Everything large is a `buffer<T>`: uninitialized, 64-byte aligned, on huge pages when large (first touch of 4 KiB
+// pages is a visible share of building a graph), released at the end of its scope. The counters let benchmarks report
+// the core's peak, and let tests make the n-th allocation fail and check that nothing is leaked.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,12 +20,11 @@ void release(void* memory, std::size_t bytes) noexcept;
 std::int64_t live_bytes() noexcept;
 std::int64_t peak_bytes() noexcept;
 void reset_peak_bytes() noexcept;
-// The n-th allocation from now on fails (1 is the next one); 0 turns the failing off.
+// The n-th allocation from now on fails (1 is the next one). 0 turns this off.
 void fail_allocation(std::int64_t n) noexcept;
 
-// Memory straight from the system, on huge pages where it fills them, and straight back: for what lives long. What
-// comes from a heap may lie on small pages that somebody has used before, and may stay with the heap when it is
-// released.
+// Memory from the system, on huge pages where it fills them, returned to the system on release. For long-lived data:
+// heap memory may lie on small pages that were used before, and may stay with the heap after release.
 class system_memory {
  public:
   explicit system_memory(std::size_t bytes);  // throws std::bad_alloc
@@ -82,7 +81,7 @@ class buffer {
   const T* end() const noexcept { return data_ + size_; }
 
  private:
-  // Saturates, so that a size that leaves 64 bits is refused like any other that is too large.
+  // Saturates, so a size that overflows 64 bits is refused like any other size that is too large.
   static std::size_t bytes_of(std::size_t size) noexcept {
     return size > SIZE_MAX / sizeof(T) ? SIZE_MAX : size * sizeof(T);
   }

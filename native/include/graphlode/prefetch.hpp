@@ -1,7 +1,7 @@
-// prefetch.hpp - memory that will be read, or written, some steps later.
+// prefetch.hpp - prefetches memory that will be read or written some steps later.
 //
-// GCC takes a function that does nothing but prefetch for one without effects, and leaves its calls out unless it has
-// inlined it early. The empty statement is an effect to it, and costs nothing.
+// GCC considers a function that only prefetches to be free of effects, and drops its calls unless it inlines it early.
+// The empty asm statement counts as an effect and costs nothing.
 #pragma once
 
 namespace graphlode {

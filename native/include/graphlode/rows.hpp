@@ -1,18 +1,16 @@
-// rows.hpp - what a kernel may ask of the rows of a graph, however they are held.
+// rows.hpp - the interface of a graph's rows for kernels, independent of their storage.
 //
-// A kernel that walks rows is written once, as a template over `Rows`: compressed rows here, rows on the packed pages
-// of a store in packed/row_view.hpp. Such a type has
+// A kernel over rows is written once, as a template over `Rows`: compressed rows (defined here) or rows on the packed
+// pages of a store (store/row_view.hpp). Such a type is cheap to copy and has
 //
 //   vertex                        the integer type of a neighbor
 //   num_rows(), num_entries()
-//   degree_estimate(row)          about how many neighbors it has
-//   known_empty(w, among)         of the rows 64 * w + i of the bits i in `among`, those that have none, as far as that
-//                                 is known without a look at them
-//   first_neighbor(row)           of a row that is not known to be empty, or -1 where it takes a walk to find it
+//   degree_estimate(row)          the approximate number of neighbors
+//   known_empty(w, among)         of the rows 64 * w + i with bit i in `among`, those known to be empty without reading
+//                                 them
+//   first_neighbor(row)           for a row not known to be empty; -1 if finding it would take a walk
 //   for_each_neighbor(row, f)     calls f(neighbor) in ascending order until f returns false
-//   prefetch_index(row), prefetch_row(row)   ask for what finds the row, and later for the row itself
-//
-// and is cheap to copy.
+//   prefetch_index(row), prefetch_row(row)   prefetch what leads to the row, and later the row itself
 #pragma once
 #include <concepts>
 #include <cstdint>

@@ -1,10 +1,9 @@
-// shared_loops.hpp - many short loops, one after the other, in which threads help that happen to be free.
+// shared_loops.hpp - many short loops, one after the other, in which threads that happen to be free help.
 //
-// A parallel region ends when all of its threads have come, even those that come when nothing is left to do. On a
-// machine that is busy with other things that takes a thread's turn on the processor, some milliseconds: nothing beside
-// a long loop, everything beside hundreds of short ones. Here one thread leads: it opens a loop, takes chunks of it
-// like anybody else, closes it when none are left, and waits for those only who are inside. Who comes late finds the
-// loop closed.
+// A parallel region ends when all of its threads have arrived, even those that arrive after the work is done. On a busy
+// machine this takes a time slice of some milliseconds: negligible for a long loop, but dominant for hundreds of short
+// ones. Here one thread leads. It opens a loop, takes chunks like every other thread, closes the loop when no chunk is
+// left, and waits only for the threads that are inside. A thread that arrives late finds the loop closed.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -18,7 +17,7 @@ namespace graphlode {
 
 class shared_loops {
  public:
-  // Runs lead(loops) on one thread; up to threads - 1 others help in its loops until it returns.
+  // Runs lead(loops) on one thread. Up to threads - 1 others help in its loops until it returns.
   template <class Lead>
   static void run(int threads, Lead&& lead) {
     shared_loops loops;
@@ -29,7 +28,7 @@ class shared_loops {
     });
   }
 
-  // Calls work(thread, begin, end) for chunks of `grain` units of [0, size); by the leading thread alone if `alone`.
+  // Calls work(thread, begin, end) for chunks of `grain` units of [0, size). If `alone`, the leading thread does all.
   template <class Work>
   void share(std::int64_t size, std::int64_t grain, bool alone, const control& ctl, Work&& work) {
     std::atomic<std::int64_t> next{0};
@@ -41,7 +40,7 @@ class shared_loops {
           ctl.check();
           work(thread, from, std::min(size, from + grain));
         } catch (...) {
-          next.store(size, std::memory_order_relaxed);  // the others need not finish what nobody will see
+          next.store(size, std::memory_order_relaxed);  // the others need not finish: the result is discarded
           throw;
         }
       }
@@ -72,14 +71,15 @@ class shared_loops {
       wait_for_change(seen);
       seen = turn_.load();
       if (seen % 2 == 0) continue;
-      // First in, then look again: whoever closes the loop does it the other way round, so that one sees the other.
+      // Enter first, then check again. The thread that closes the loop uses the opposite order, so one of the two sees
+      // the other.
       inside_.fetch_add(1);
       if (turn_.load() == seen) error_.guard([&] { take_(data_, thread); });
       inside_.fetch_sub(1);
     }
   }
 
-  // The next loop is often microseconds away, less than going to sleep and being woken takes.
+  // The next loop often comes within microseconds, which is less than sleeping and waking up takes.
   void wait_for_change(int seen) const {
     constexpr int looks = 100;
     for (int i = 0; i < looks && turn_.load(std::memory_order_relaxed) == seen; ++i) std::this_thread::yield();

@@ -1,4 +1,4 @@
-// bfs.cpp - breadth-first search over compressed rows and over those of a store; the method is told in bfs_search.hpp.
+// bfs.cpp - breadth-first search over compressed rows and over the rows of a store. See bfs_search.hpp for the method.
 #include "graphlode/store/row_view.hpp"
 #include "walks/bfs_search.hpp"
 

@@ -1,4 +1,4 @@
-// bfs_shard.cpp - one shard's part of a level; see bfs_shard.hpp and, for the steps themselves, bfs_steps.hpp.
+// bfs_shard.cpp - one shard's part of a level. See bfs_shard.hpp, and bfs_steps.hpp for the steps themselves.
 #include "graphlode/analytics/bfs_shard.hpp"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ bfs_shard::found bfs_shard::backwards(int threads, const control& ctl) {
       },
       [&](std::int64_t w, std::uint64_t some, std::uint64_t empty) {
         joined.word(w) = some;
-        own_.word(w) &= ~empty;  // nobody will ask for them again
+        own_.word(w) &= ~empty;  // they will not be needed again
       },
       threads, ctl);
   looked_back_ = true;

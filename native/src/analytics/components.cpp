@@ -1,5 +1,5 @@
-// components.cpp - components over compressed rows and over those of a store; the method is told in
-// components_union.hpp.
+// components.cpp - components over compressed rows and over the rows of a store. See components_union.hpp for the
+// method.
 #include <stdexcept>
 
 #include "graphlode/store/row_view.hpp"
@@ -8,7 +8,7 @@
 namespace graphlode::analytics {
 namespace {
 
-// Labels as rows: of each graph one entry per vertex, which leads to the first vertex of its component there.
+// Labels as rows. For each graph, a vertex has one entry, which leads to the first vertex of its component there.
 class forest_rows {
  public:
   using vertex = std::int32_t;
@@ -17,7 +17,7 @@ class forest_rows {
       : num_rows_(labels.empty() ? 0 : static_cast<std::int64_t>(labels.front().size())) {
     for (const auto& of_graph : labels) {
       roots_.emplace_back(of_graph.size());
-      std::vector<vertex> first;  // labels count up in the order of first vertices
+      std::vector<vertex> first;  // labels are numbered in the order of first vertices
       for (std::size_t v = 0; v < of_graph.size(); ++v) {
         const auto label = static_cast<std::size_t>(of_graph[v]);
         if (label == first.size()) first.push_back(static_cast<vertex>(v));

@@ -1,16 +1,16 @@
 // cores.cpp - level-synchronous peeling.
 //
-// Inside a level k a frontier's edges lower the degrees of its neighbors; who falls to k joins the next frontier. To
-// find the first frontier of a level without looking at everybody, the vertices left are kept in two lists: those whose
-// degree is within the next few levels are near, the others far. A level filters the near list only; the far list is
-// filtered once per window of levels, and a far vertex whose degree falls into the window is added to the near list as
-// it falls.
+// Within a level k, the edges of a frontier lower the degrees of its neighbors; a vertex whose degree falls to k joins
+// the next frontier. To find the first frontier of a level without reading all vertices, the remaining vertices are
+// kept in two lists: near (degree within the next few levels) and far. A level filters only the near list. The far list
+// is filtered once per window of levels. A far vertex whose degree falls into the window is added to the near list at
+// that moment.
 //
-// A large frontier is worked off by a few threads that own a range of vertices each: all of them walk the frontier's
-// rows, which are sorted, but each lowers the degrees of its own vertices only, so nothing is atomic. (Sharing the
-// frontier and lowering by atomic subtraction was no faster with 2 threads than with one.) Small frontiers, of which
-// long chains have very many, run on one thread. The answer does not depend on any of that, since a round's members are
-// fixed by the rounds before it.
+// A few threads process a large frontier, each owning a range of vertices. All of them read the frontier's rows, which
+// are sorted, but each lowers only the degrees of its own vertices, so nothing is atomic. (Sharing the frontier with
+// atomic subtraction was no faster with 2 threads than with one.) One thread processes small frontiers; long chains
+// have many of them. The result does not depend on any of this, because the members of a round are determined by the
+// rounds before it.
 #include "graphlode/analytics/cores.hpp"
 
 #include <algorithm>
@@ -23,13 +23,14 @@
 namespace graphlode::analytics {
 namespace {
 
-constexpr std::int64_t parallel_from_edges = 1 << 20;  // below, waking the threads costs more than it saves
-constexpr int most_threads = 4;                        // each of them walks all rows of the frontier
+constexpr std::int64_t parallel_from_edges = 1 << 20;  // below this, waking the threads costs more than it saves
+constexpr int most_threads = 4;                        // each of them reads all rows of the frontier
 constexpr std::int64_t rows_per_check = 512;
 constexpr std::int64_t rows_ahead = 4;
 constexpr int window_levels = 8;
 
-// `Degree` is 16 bits wide where the largest degree allows: the degrees then fit the second-level cache far longer.
+// `Degree` is 16 bits wide if the largest degree allows it: then the degrees of more vertices fit the second-level
+// cache.
 template <class Vertex, class Degree>
 class peeler {
  public:
@@ -70,19 +71,19 @@ class peeler {
           num_frontier_ = num_next_;
           ++result_.num_rounds;
         }
-    // A round belongs to one level, so levels need not be written vertex by vertex on the way.
+    // A round belongs to one level, so core numbers can be written at the end.
     for (std::int64_t v = 0; v < graph_.num_vertices; ++v) result_.core[v] = levels_[result_.round[v]];
     return std::move(result_);
   }
 
  private:
-  // A range of vertices, and who of them joins the next frontier and the near list.
+  // A range of vertices, and its members that join the next frontier and the near list.
   struct owner {
     Vertex first, last;
     std::vector<Vertex> next, near;
   };
 
-  // Moves the far vertices of the lowest degrees to the near list. False: nobody is left.
+  // Moves the far vertices of lowest degree to the near list. Returns false if no vertex is left.
   bool open_window() {
     Vertex least = 0;
     num_far_ = keep(far_.data(), num_far_, window_end_, least);
@@ -102,9 +103,9 @@ class peeler {
     return true;
   }
 
-  // Sets the level to the smallest degree in the window and collects the vertices that have it. False: the window is
-  // done. The next level is nearly always one up, so its vertices are collected in the same pass; without branches,
-  // which could not be predicted.
+  // Sets the level to the smallest degree in the window and collects the vertices of this degree. Returns false if the
+  // window is finished. The next level is nearly always one higher, so its vertices are collected in the same pass,
+  // without branches, which would be unpredictable.
   bool start_level() {
     const Vertex wanted = level_ + 1;
     Vertex least = std::numeric_limits<Vertex>::max();
@@ -127,7 +128,8 @@ class peeler {
     return true;
   }
 
-  // Keeps the vertices of at least this degree, in order: the others are removed. Says their smallest degree.
+  // Keeps the vertices of at least this degree, in order; the others have been removed. Sets `least` to their smallest
+  // degree.
   std::int64_t keep(Vertex* list, std::int64_t size, Vertex lowest, Vertex& least) const {
     std::int64_t kept = 0;
     least = std::numeric_limits<Vertex>::max();
@@ -171,9 +173,9 @@ class peeler {
     return edges >= parallel_from_edges;
   }
 
-  // Lowers the degrees of the frontier's neighbors in first .. last. Each edge is seen from both ends, and which end
-  // went first cannot be predicted: so there is no branch on that. Members are copied because the stores below might,
-  // for all the compiler knows, change them.
+  // Lowers the degrees of the frontier's neighbors in first .. last. Each edge is seen from both ends, in unpredictable
+  // order, so there is no branch on that. Members are copied to locals, because the compiler must assume that the
+  // stores below change them.
   template <class Join, class Approach>
   void lower(Vertex first, Vertex last, Join&& join, Approach&& approach) {
     const csr_view<Vertex> graph = graph_;
@@ -204,13 +206,13 @@ class peeler {
 
   const csr_view<Vertex>& graph_;
   const control& ctl_;
-  buffer<Degree> degrees_;  // of vertices not removed; of a removed one, at most the level at which it was
+  buffer<Degree> degrees_;  // of remaining vertices; for a removed one, at most its level
   buffer<Vertex> far_;
   std::vector<Vertex> near_;
   buffer<Vertex> frontier_, next_;
   std::int64_t num_far_ = 0, num_frontier_ = 0, num_next_ = 0;
   Vertex level_ = -1, window_end_ = 0;
-  std::vector<std::int32_t> levels_;  // of each round
+  std::vector<std::int32_t> levels_;  // level of each round
   std::vector<owner> owners_;
   peeling result_;
 };

@@ -1,8 +1,8 @@
 // hub_rows.hpp - the rows of the highest ranks as bit rows.
 //
-// In an oriented graph the last ranks are the vertices of highest degree, and most pairs (u, v) that a triangle search
-// looks at have v among them. The row of such a v holds only higher ranks, so it fits a short bit row; intersecting it
-// with the bits of u's row is AND + popcount over a few vectors instead of a look-up per neighbor.
+// In an oriented graph the last ranks are the vertices of highest degree, and most pairs (u, v) of a triangle search
+// have v among them. The row of such a v contains only higher ranks, so it fits a short bit row. Intersecting it with
+// the bits of u's row is AND + popcount over a few vectors instead of one lookup per neighbor.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -13,8 +13,8 @@
 
 namespace graphlode::analytics {
 
-// How many ranks are hubs. Half of hubs^2 bits are built per call: small beside the work they save on `num_edges`
-// edges.
+// The number of ranks that are hubs. Half of hubs^2 bits are built per call, which is little compared with the work
+// that they save on `num_edges` edges.
 constexpr std::int64_t choose_num_hubs(std::int64_t num_vertices, std::int64_t num_edges) {
   const std::int64_t affordable = num_edges < (1 << 16) ? 1024 : num_edges < (1 << 22) ? 4096 : 8192;
   return std::min(num_vertices, affordable);
@@ -30,7 +30,7 @@ class hub_rows {
         first_(oriented.num_vertices - num_hubs_),
         num_words_((num_hubs_ + word_bits - 1) / word_bits),
         starts_(num_hubs_ + 1) {
-    // Row h starts at the word of its own bit: everything before is empty.
+    // Row h starts at the word of its own bit, because all earlier words are empty.
     std::int64_t words = 0;
     for (std::int64_t h = 0; h < num_hubs_; ++h) {
       starts_[h] = words;
@@ -48,7 +48,8 @@ class hub_rows {
   std::int64_t first_word(std::int64_t rank) const { return (rank - first_) / word_bits; }
   const std::uint64_t* row(std::int64_t rank) const { return bits_.data() + starts_[rank - first_]; }
 
-  // Where each bit row's word begins in the row of neighbors, so that a bit can be turned into an entry of the graph.
+  // Computes where the bits of each word begin in the row of neighbors, so that a bit can be mapped to an entry of the
+  // graph.
   void count_before() {
     before_ = buffer<std::int32_t>(bits_.size());
     for (std::int64_t h = 0; h < num_hubs_; ++h) {
@@ -59,7 +60,7 @@ class hub_rows {
       }
     }
   }
-  // The place in the neighbors of `rank` of the bit `bit` of word `word` of its bit row; after count_before().
+  // The place, in the neighbors of `rank`, of bit `bit` in word `word` of its bit row. Requires count_before().
   std::int64_t place(std::int64_t rank, std::int64_t word, int bit) const {
     const auto w = starts_[rank - first_] + word;
     return before_[w] + std::popcount(bits_[w] & ((std::uint64_t{1} << bit) - 1));

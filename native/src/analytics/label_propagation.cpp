@@ -1,11 +1,13 @@
-// label_propagation.cpp - labels go to those next to them, one half of the vertices after the other.
+// label_propagation.cpp - labels spread to neighbors, half of the vertices at a time.
 //
-// Were all vertices to change at once, two neighbors could swap labels for ever. So each iteration has two phases: a
-// hash of vertex, iteration and seed says who changes in the first and who in the second, all of a phase at once from
-// the labels before it. Whoever was tied to swap is in different phases soon. Nothing depends on threads.
+// If all vertices changed at once, two neighbors could swap labels forever. So each iteration has two phases. A hash of
+// vertex, iteration and seed decides which vertices change in the first phase and which in the second; all vertices of
+// a phase change at once, based on the labels before it. Two vertices that would swap soon fall into different phases.
+// The result does not depend on threads.
 //
-// A vertex whose neighbors have not changed since it last looked would decide the same again: it sleeps until one does.
-// After Raghavan, Albert and Kumara (Phys. Rev. E 76, 2007); in phases after Cordasco and Gargano (BASNA 2010).
+// A vertex whose neighbors have not changed since its last turn would decide the same again, so it sleeps until one
+// changes. After Raghavan, Albert and Kumara (Phys. Rev. E 76, 2007); in phases after Cordasco and Gargano (BASNA
+// 2010).
 #include "graphlode/analytics/label_propagation.hpp"
 
 #include <algorithm>
@@ -53,7 +55,7 @@ class propagation {
   }
 
  private:
-  // One phase; returns how many labels changed.
+  // Runs one phase. Returns the number of labels that changed.
   std::int64_t change(std::uint64_t key, std::uint64_t phase) {
     vertex_list<Vertex> changed(changed_.data());
     parallel_chunks(0, graph_.num_vertices, grain, threads_, ctl_,
@@ -72,10 +74,10 @@ class propagation {
       const Vertex v = changed_[i];
       result_.labels[v] = proposed_[v];
     });
-    // Whoever is next to a change looks again.
+    // Neighbors of a changed vertex wake up.
     const auto entries = changed.size() * (graph_.num_entries() / std::max<std::int64_t>(graph_.num_vertices, 1) + 1);
-    Vertex* const nobody = nullptr;
-    edge_map(rows_, changed_.data(), changed.size(), entries, nobody, threads_, ctl_, [&](Vertex, Vertex to) {
+    Vertex* const no_list = nullptr;
+    edge_map(rows_, changed_.data(), changed.size(), entries, no_list, threads_, ctl_, [&](Vertex, Vertex to) {
       std::atomic_ref(awake_[to]).store(1, std::memory_order_relaxed);
       return false;
     });
@@ -94,7 +96,7 @@ class propagation {
   propagated_labels<Vertex> result_;
   buffer<Vertex> proposed_, changed_;
   buffer<std::uint8_t> awake_;
-  std::vector<label_tally<Vertex>> tallies_;  // of each thread
+  std::vector<label_tally<Vertex>> tallies_;  // one per thread
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// label_tally.hpp - which label most neighbors have: the lowest of several, but one's own if it is among them.
+// label_tally.hpp - the most frequent label of the neighbors. Among equals, the vertex's own label wins if it is one of
+// them, otherwise the lowest.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -21,7 +22,7 @@ class label_tally {
     counts_ = buffer<Vertex>(slots);
   }
 
-  // A vertex without neighbors keeps its own.
+  // A vertex without neighbors keeps its label.
   Vertex winner(std::span<const Vertex> row, const Vertex* labels, Vertex own) {
     best_ = {own, 0, 0};
     if (static_cast<std::int64_t>(row.size()) <= few)
@@ -32,7 +33,7 @@ class label_tally {
   }
 
  private:
-  static constexpr std::int64_t few = 32;  // entries that are faster sorted than put into a table
+  static constexpr std::int64_t few = 32;  // up to this many entries, sorting is faster than a table
 
   void offer(Vertex label, Vertex count, Vertex own) {
     if (count > best_.count || (count == best_.count && label < best_.label)) {

@@ -1,4 +1,4 @@
-// pagerank.cpp - PageRank over compressed rows and over those of a store; the method is told in pagerank_pull.hpp.
+// pagerank.cpp - PageRank over compressed rows and over the rows of a store. See pagerank_pull.hpp for the method.
 #include "walks/pagerank_pull.hpp"
 
 namespace graphlode::analytics {

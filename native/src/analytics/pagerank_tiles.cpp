@@ -1,4 +1,4 @@
-// pagerank_tiles.cpp - PageRank over tiles; the method is told in pagerank_tiles.hpp.
+// pagerank_tiles.cpp - PageRank over tiles. See pagerank_tiles.hpp for the method.
 #include "walks/pagerank_tiles.hpp"
 
 #include "graphlode/locality/changing_tiles.hpp"

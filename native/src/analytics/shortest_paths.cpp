@@ -1,14 +1,14 @@
 // shortest_paths.cpp - delta stepping.
 //
-// Vertices wait in buckets by their distance so far (distance_buckets.hpp). The rows of all vertices of the nearest
-// bucket are walked at once, by all threads; whoever is reached nearer than before joins the bucket of its new
-// distance, which may be the one under way. Narrow buckets walk few rows in vain, wide ones have more to do at once.
-// After Meyer and Sanders, "Delta-stepping: a parallelizable shortest path algorithm" (J. Algorithms 2003); that a
-// thread goes on with what it has found for the bucket under way, as long as that is little, is after Zhang et al.,
-// "Optimizing ordered graph algorithms with GraphIt" (CGO 2020).
+// Vertices wait in buckets by their tentative distance (distance_buckets.hpp). All threads relax the rows of the
+// nearest bucket's vertices at once. A vertex whose distance decreases joins the bucket of its new distance, which may
+// be the current one. Narrow buckets relax few rows in vain; wide ones have more parallel work. After Meyer and
+// Sanders, "Delta-stepping: a parallelizable shortest path algorithm" (J. Algorithms 2003). A thread continues with the
+// vertices that it has found for the current bucket itself while these are few, after Zhang et al., "Optimizing ordered
+// graph algorithms with GraphIt" (CGO 2020).
 //
-// Distances are sums from the source on, the least over all ways. Rounding keeps the order of sums, so that the least
-// is the same in whatever order ways are tried.
+// A distance is the least sum of lengths from the source over all paths. Rounding is monotonic, so the least sum is the
+// same in any order of relaxations.
 #include "graphlode/analytics/shortest_paths.hpp"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class delta_stepping {
                 });
   }
 
-  // What a thread has found for the bucket under way it walks itself, unless it is worth sharing.
+  // A thread processes the vertices it has found for the current bucket itself, unless they are worth sharing.
   void go_on(int thread) {
     constexpr std::size_t worth_sharing = 512;
     typename distance_buckets<Vertex>::list taken;
@@ -92,7 +92,7 @@ class delta_stepping {
     if (new_ones > 0) found(new_ones);
   }
 
-  // Offers a way over `from` to its neighbors; returns how many of them are reached for the first time.
+  // Relaxes the edges of `from`. Returns the number of neighbors that are reached for the first time.
   std::int64_t relax(int thread, const entry& from) {
     constexpr std::int64_t ahead = 16;
     std::int64_t new_ones = 0;

@@ -1,10 +1,10 @@
-// triangles.cpp - mark the row of u, then look up the rows of its neighbors.
+// triangles.cpp - marks the row of u, then looks up the rows of its neighbors.
 //
-// For each u the ranks in its row are marked in a table of the thread; for each v in the row, every w in the row of v
-// is one load and one test. With edges directed from low to high degree no row is longer than sqrt(2 m), and since
-// ranks ascend with degree the marks that are looked at lie close together at the end of the table. Cost: the sum of
-// the lengths of the rows of all heads of edges. For the total, heads among the highest ranks are intersected as bit
-// rows instead (hub_rows.hpp): on skewed graphs they are nine tenths of the work.
+// For each u, the ranks in its row are marked in a table of the thread. For each v in the row, every w in the row of v
+// is one load and one test. With edges directed from low to high degree no row is longer than sqrt(2 m). Ranks ascend
+// with degree, so the marks that are read lie close together at the end of the table. Cost: the sum of the lengths of
+// the rows of all heads of edges. For the total, heads among the highest ranks are intersected as bit rows instead
+// (hub_rows.hpp); on skewed graphs they are nine tenths of the work.
 #include "graphlode/analytics/triangles.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t grain = 64;
 constexpr std::int64_t rows_ahead = 4;
 
-// Not cloned: most rows are short, and the compiler's gathers lose to plain loads on them.
+// Not cloned: most rows are short, and on them the compiler's gathers are slower than plain loads.
 template <class Vertex>
 std::int64_t count_marked(const std::uint8_t* marks, std::span<const Vertex> row) {
   std::int64_t found = 0;
@@ -36,7 +36,7 @@ GRAPHLODE_CLONES std::int64_t count_common_bits(const std::uint64_t* a, const st
   return found;
 }
 
-// What one thread needs to search from one u after another; everything is zero again after each u.
+// The state of one thread that searches from one u after another. Everything is zero again after each u.
 template <class Vertex>
 struct total_search {
   const csr_view<Vertex>& graph;
@@ -78,15 +78,16 @@ struct total_search {
   }
 };
 
-// As above, with the place of each mark in the row of u instead of a flag, and tallies per place: what is known about
-// u's own entries is added once per entry, not once per triangle. Only the entry (v, w) is met from several u.
+// Like total_search, but stores the place of each mark in the row of u instead of a flag, and tallies per place. So
+// counts of u's own entries are added once per entry, not once per triangle. Only the entry (v, w) is found from
+// several u.
 template <class Vertex>
 struct local_search {
   const csr_view<Vertex>& graph;
   const hub_rows<Vertex>& hubs;
   const bool by_edge;
   std::int64_t* const counts;
-  buffer<Vertex> places;  // 1 + place in the row of u; 0: not in it
+  buffer<Vertex> places;  // 1 + place in the row of u; 0: not in the row
   buffer<std::int64_t> tallies;
   buffer<std::uint64_t> hub_bits;
   buffer<std::int64_t> hub_tallies;

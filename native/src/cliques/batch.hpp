@@ -1,7 +1,7 @@
-// cliques/batch.hpp - the batch that one thread fills, and the bulk writing of cliques that share all but one vertex.
+// cliques/batch.hpp - the batch that one thread fills, with bulk writing of cliques that share all but one vertex.
 //
 // Writing is most of the work of listing. `write` is compiled for each small k, so that the k - 1 shared names stay in
-// vector registers and a clique costs one or two stores beside its own name.
+// vector registers and a clique costs one or two stores besides its own name.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -18,7 +18,7 @@ class clique_batch {
  public:
   clique_batch(clique_sink& sink, int k, std::int64_t batch_size) : sink_(sink), k_(k), batch_size_(batch_size) {}
 
-  // Appends a clique for each bit of `members`: the names in `head`, then the name of that bit. K is k, or 0 for any.
+  // Appends a clique for each bit of `members`: the names in `head`, then the name of the bit. K is k, or 0 for any k.
   template <int K>
   void write(const std::int64_t* head, word members, const std::int64_t* names) {
     if (batch_size_ - rows_ >= word_bits && batch_.size()) {
@@ -28,7 +28,7 @@ class clique_batch {
     }
   }
 
-  // Hands over what is there. Returns how many cliques were written in all.
+  // Passes on the last batch. Returns the total number of cliques written.
   std::int64_t finish() {
     hand_over();
     return total_;
@@ -41,7 +41,7 @@ class clique_batch {
     std::int64_t* const first = batch_.data() + rows_ * k;
     std::int64_t* to = first;
     if constexpr (K != 0) {
-      std::int64_t shared[K - 1];  // a copy that nothing can alias, so that it is loaded once
+      std::int64_t shared[K - 1];  // a copy that cannot alias, so that it is loaded only once
       std::memcpy(shared, head, sizeof shared);
       for (; members; members &= members - 1, to += K) {
         std::memcpy(to, shared, sizeof shared);
@@ -56,7 +56,7 @@ class clique_batch {
     rows_ += (to - first) / k;
   }
 
-  // Near the end of a batch, and where there is none yet: one clique at a time.
+  // Near the end of a batch, or without a batch: one clique at a time.
   void write_carefully(const std::int64_t* head, word members, const std::int64_t* names) {
     for (; members; members &= members - 1) {
       if (rows_ == batch_size_) hand_over();

@@ -1,7 +1,7 @@
-// cliques/build.cpp - looking up rows in the table of marked places, without a branch per entry.
+// cliques/build.cpp - looks up rows in the table of marked places, without a branch per entry.
 //
-// Whether an entry is in the root's row cannot be predicted, so a miss sets no bit instead of jumping over one. Places
-// ascend along a row, so bits are gathered in a register until the word changes. The lower half of a symmetric matrix
+// Whether an entry is in the root's row is unpredictable, so a miss sets no bit instead of taking a branch. Places
+// ascend along a row, so bits are collected in a register until the word changes. The lower half of a symmetric matrix
 // is mirrored afterwards.
 #include "cliques/build.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int rows_ahead = 4;
 
-// Swaps rows and columns of 64 x 64 bits: halves of ever smaller squares change places.
+// Transposes 64 x 64 bits by exchanging halves of ever smaller squares.
 [[gnu::always_inline]] inline void transpose(word* square) {
   word mask = 0xffffffff;
   for (int half = word_bits / 2; half; half /= 2, mask ^= mask << half)
@@ -27,7 +27,7 @@ constexpr int rows_ahead = 4;
       }
 }
 
-// Sets the bits below the diagonal from those above it, square by square: bit by bit where there are few.
+// Sets the bits below the diagonal from those above it, square by square; bit by bit if a square has few bits.
 [[gnu::always_inline]] inline void mirror(word* bits, int size, int width) {
   constexpr int few = 160;
   const int squares = words_for(size);
@@ -56,7 +56,7 @@ constexpr int rows_ahead = 4;
   }
 }
 
-// `Words` per row, 0 for any number.
+// `Words` per row; 0 for any number.
 template <int Words, class Vertex, class Place>
 [[gnu::always_inline]] inline void fill(const csr_view<Vertex>& graph, const Vertex* row, int size, const Place* places,
                                         bool both, word* bits, int words) {

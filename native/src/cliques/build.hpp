@@ -1,7 +1,7 @@
-// cliques/build.hpp - the bit rows of a root's out-neighbourhood, and what was counted there back into the graph.
+// cliques/build.hpp - the bit rows of a root's out-neighborhood, and adding local counts to those of the graph.
 //
-// The places of the root's neighbours are marked in a table over all vertices; then each neighbour's row is looked up
-// in it. Rows are sorted, so a neighbour's row is left where it passes the root's last neighbour.
+// The places of the root's neighbors are marked in a table over all vertices. Then each neighbor's row is looked up in
+// it. Rows are sorted, so reading a neighbor's row stops behind the root's last neighbor.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -17,7 +17,7 @@ namespace graphlode::mining {
 
 enum class row_direction { both, upwards };
 
-// Sets the bits of `block`, a row of bits per member of `row`; `places` holds 1 + place for the members, 0 for others.
+// Sets the bits of `block`, one row per member of `row`. `places` holds 1 + place for members and 0 for other vertices.
 template <class Vertex>
 void fill_rows(const csr_view<Vertex>& graph, std::span<const Vertex> row, const std::uint8_t* places,
                row_direction direction, row_block& block);  // rows of one word
@@ -32,7 +32,7 @@ class row_builder {
     short_places_.zero();
   }
 
-  // Fills `block` for the row of u; `upwards` leaves out the bits below the diagonal.
+  // Fills `block` for the row of u. `upwards` leaves out the bits below the diagonal.
   void build(std::int64_t u, row_direction direction, row_width width, bool with_names, row_block& block) {
     const auto row = graph_.row(u);
     const int size = static_cast<int>(row.size());
@@ -48,7 +48,7 @@ class row_builder {
     unmark(row);
   }
 
-  // Adds what was counted below u to the counts per rank or per entry; other threads do the same.
+  // Adds the counts below u to the counts per rank or per entry. Other threads add too.
   void flush(std::int64_t u, local_tally& tally, std::uint64_t* counts) {
     const auto row = graph_.row(u);
     const int size = static_cast<int>(row.size());
@@ -105,9 +105,9 @@ class row_builder {
   }
 
   csr_view<Vertex> graph_;
-  // 1 + place in the marked row, 0: not in it. Most rows are short, and a byte per vertex stays in the cache.
+  // 1 + place in the marked row; 0: not in it. Most rows are short, and one byte per vertex stays in the cache.
   buffer<std::uint8_t> short_places_;
-  buffer<std::int32_t> places_;  // taken when first needed
+  buffer<std::int32_t> places_;  // allocated when first needed
 };
 
 }  // namespace graphlode::mining

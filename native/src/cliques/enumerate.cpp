@@ -1,9 +1,9 @@
 // cliques/enumerate.cpp - the search of cliques/enumerate.hpp, compiled for each width and for several instruction
 // sets.
 //
-// The dispatch on the instruction set happens once per search, at the functions below; everything beneath is inlined.
-// They may throw, so they are called from another file only: where their clones can be seen, the compiler takes what
-// chooses between these for a function that never throws.
+// The instruction set is chosen once per search, at the functions below; everything they call is inlined. They may
+// throw, so they are called only from another file: where the clones are visible, the compiler treats the resolver as a
+// function that never throws.
 #include "cliques/enumerate.hpp"
 
 #include "graphlode/clones.hpp"

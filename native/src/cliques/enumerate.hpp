@@ -1,8 +1,8 @@
-// cliques/enumerate.hpp - counting cliques one by one, except for their last two vertices, on bit rows of one width.
+// cliques/enumerate.hpp - enumerates cliques, except for their last two vertices, on bit rows of one width.
 //
-// Rows are directed here: bit j of row i is set for j > i alone, so that every clique is met once, in ascending order.
-// With two vertices needed, the edges among the candidates are counted by AND + popcount. The work is that of the (k -
-// 2)-cliques, which on dense graphs of little overlap is less than the tree of a pivoting search.
+// Rows are directed: bit j of row i is set only for j > i, so every clique is found once, in ascending order. When two
+// vertices are missing, the edges among the candidates are counted by AND + popcount. The work is that of the (k -
+// 2)-cliques. On dense graphs whose cliques overlap little this is less than the tree of a pivoting search.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace graphlode::mining {
 
-// As pivot_search: `Words` per row, 0 for any number; `Local` also counts per vertex or edge.
+// As pivot_search: `Words` per row, 0 for any number. `Local` also counts per vertex or edge.
 template <int Words, bool Local>
 class enumerate_search {
  public:
@@ -38,7 +38,7 @@ class enumerate_search {
   word* rest(int depth) { return stack_.sets.data() + std::int64_t{depth} * words(); }
   const word* row(int v) const { return rows_ + std::int64_t{v} * words(); }
 
-  // Holds the next candidate of the deepest node; returns the depth to go on at.
+  // Holds the next candidate of the deepest node. Returns the depth at which to continue.
   [[gnu::always_inline]] int step(int depth) {
     word* const from = rest(depth);
     int w = 0;
@@ -59,7 +59,7 @@ class enumerate_search {
     return depth;
   }
 
-  // Looks at the candidates in rest(depth): counts what closes at once; returns whether there are branches to take.
+  // Counts the node of the candidates in rest(depth) if it closes at once. Returns whether it has branches.
   [[gnu::always_inline]] bool open(int depth, int held) {
     word* const set = rest(depth);
     int size = 0;
@@ -138,7 +138,7 @@ class enumerate_search {
     search_by_enumeration(thread_, {narrow, width.width_class, stack_.nodes[depth], stack.sets.data(), false});
   }
 
-  // Stops if asked to, and gives the node nearest to the root to a thread that waits.
+  // Stops on request, and gives the node nearest to the root to a waiting thread.
   [[gnu::noinline]] void look_around(int depth) {
     thread_.look_around();
     for (int d = 0; d < depth && thread_.pool.wanted(); ++d) {

@@ -1,7 +1,7 @@
-// cliques/leaves.hpp - how often each kind of leaf was met, per thread.
+// cliques/leaves.hpp - the number of leaves of each kind, per thread.
 //
-// A leaf with h vertices held and p pivots passed stands for C(p, k - h) cliques of every size k. Counting leaves
-// instead of cliques needs no wide arithmetic in the search; a cell that leaves 64 bits carries into a second table.
+// A leaf with h held vertices and p pivots stands for C(p, k - h) cliques of every size k. Counting leaves instead of
+// cliques needs no wide arithmetic in the search. A cell that overflows 64 bits carries into a second table.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace graphlode::mining {
 
-// A clique minus a matching of so many pairs is still closed by one formula: C(m, j) 2^j choices of j vertices from
-// different pairs, which fits 64 bits up to here.
+// A clique without a matching of m pairs is closed by one formula: C(m, j) 2^j choices of j vertices from different
+// pairs. The numbers fit 64 bits up to this m.
 constexpr int most_pairs = 39;
 
 constexpr std::array<std::array<std::uint64_t, most_pairs + 1>, most_pairs + 1> choices_from_pairs = [] {
@@ -33,8 +33,8 @@ struct search_goal {
   int smallest() const { return single ? largest : 0; }
 };
 
-// How many vertices a search can hold below a row of `longest` entries: with the root, and because each vertex held
-// also removes the pivot, which is not adjacent to it. The forms that close a search for one size hold more of them.
+// The number of vertices that a search can hold below a row of `longest` entries, including the root. Each held vertex
+// also removes the pivot, which is not adjacent to it. The closed forms for a single size hold more vertices.
 constexpr std::int64_t most_held(std::int64_t longest, search_goal goal) {
   return std::min<std::int64_t>(goal.largest, goal.single ? longest + 1 : longest / 2 + 4);
 }

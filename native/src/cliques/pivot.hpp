@@ -1,13 +1,14 @@
-// cliques/pivot.hpp - counting cliques by pivoting on bit rows of one width.
+// cliques/pivot.hpp - counts cliques by pivoting on bit rows of one width.
 //
-// At a node with candidates P a pivot is chosen, a candidate with most neighbours in P. Every clique within P either
-// contains a candidate that is not adjacent to the pivot, and is counted where the first of those is held; or it is a
-// clique among the pivot's neighbours, with or without the pivot. The second kind is one branch in which the pivot may
-// or may not be chosen later: a leaf with h held vertices and p such pivots stands for C(p, k - h) cliques of size k.
+// At a node with candidates P, a candidate with most neighbors in P becomes the pivot. There are two kinds of cliques
+// within P. A clique with a candidate that is not adjacent to the pivot is counted where the first such candidate is
+// held. Any other clique consists of neighbors of the pivot, with or without the pivot. The second kind is one branch,
+// in which the pivot may or may not be chosen later: a leaf with h held vertices and p such pivots stands for C(p, k -
+// h) cliques of size k.
 //
-// Most nodes close at once: P is a clique, or independent, or a clique minus a matching, or at most two more vertices
+// Most nodes close at once: P is a clique, or independent, or a clique without a matching, or at most two more vertices
 // are needed. Vertices adjacent to all other candidates become pivots together, without a node for each. The search
-// keeps its own stack: it may be deep, and the part nearest to the root can be given to an idle thread.
+// keeps its own stack, because it may be deep, and because the part nearest to the root can be given to an idle thread.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace graphlode::mining {
 
-// `Words` per row, 0 for any number; `Local` also counts per vertex or edge. Everything is inlined into the function
+// `Words` per row, 0 for any number. `Local` also counts per vertex or edge. Everything is inlined into the function
 // that runs the search, so that all of it is compiled for the instruction set of that function.
 template <int Words, bool Local>
 class pivot_search {
@@ -32,7 +33,7 @@ class pivot_search {
         largest_(thread.goal.largest),
         smallest_(thread.goal.smallest()),
         single_(thread.goal.single) {
-    // A branch loses two candidates at least: the one held and the pivot, or the pivot and one that was held.
+    // A branch loses at least two candidates: the held one and the pivot, or the pivot and one that was held.
     stack_.reserve(start.rows->size / 2 + 2, width_);
   }
 
@@ -60,7 +61,7 @@ class pivot_search {
     }
   }
 
-  // Takes the next branch of the deepest node; returns the depth to go on at.
+  // Takes the next branch of the deepest node. Returns the depth at which to continue.
   [[gnu::always_inline]] int step(int depth) {
     auto& node = stack_.nodes[depth];
     word* const from = rest(depth);
@@ -92,8 +93,8 @@ class pivot_search {
     return depth;
   }
 
-  // Looks at the candidates in rest(depth): counts what closes at once; else chooses a pivot and returns true. The path
-  // had `before` steps before the step that led here.
+  // Counts the node of the candidates in rest(depth) if it closes at once; otherwise chooses a pivot and returns true.
+  // The path had `before` steps before the step to this node.
   [[gnu::always_inline]] bool open(int depth, int held, int passed, int before) {
     word* const set = rest(depth);
     int size = 0;
@@ -167,7 +168,7 @@ class pivot_search {
     return true;
   }
 
-  // Takes universal vertices off the path again where a node does not stay open.
+  // Removes universal vertices from the path if a node does not stay open.
   [[gnu::always_inline]] bool closed(int universal) {
     if constexpr (Local) thread_.tally->restore(path_length() - universal);
     return false;
@@ -177,7 +178,7 @@ class pivot_search {
     return Words ? size <= word_bits * Words / 2 : width_for(size, Local).width_class != any_width_class;
   }
 
-  // Goes on with a copy of the candidates' rows in the narrowest width.
+  // Continues with a copy of the candidates' rows in the narrowest width.
   [[gnu::noinline]] void search_narrowed(int depth, int size) {
     const auto width = width_for(size, Local);
     auto& narrow = thread_.slots.fresh(width.width_class);
@@ -190,13 +191,13 @@ class pivot_search {
     node.pivot = before_pivot + count_bits(rest(depth)[node.pivot / word_bits] & below);
     auto& stack = thread_.stacks[static_cast<std::size_t>(width.width_class)];
     stack.reserve(size / 2 + 2, width.words);
-    word* const sets = stack.sets.data();  // where the search will want them
+    word* const sets = stack.sets.data();  // where the search expects them
     fill_set(sets, size, width.words);
     narrow_set(todo(depth), rest(depth), words(), sets + width.words, width.words);
     search_by_pivot(thread_, {narrow, width.width_class, node, sets, true});
   }
 
-  // Stops if asked to, and gives the node nearest to the root to a thread that waits.
+  // Stops on request, and gives the node nearest to the root to a waiting thread.
   [[gnu::noinline]] void look_around(int depth) {
     thread_.look_around();
     for (int d = 0; d < depth && thread_.pool.wanted(); ++d) {
@@ -219,7 +220,7 @@ class pivot_search {
     if constexpr (Local) thread_.tally->leaf(largest_ - held, passed);
   }
 
-  // All candidates are adjacent to each other (or only one more is needed): each may be chosen.
+  // All candidates are adjacent to each other, or only one more is needed: each may be chosen.
   [[gnu::always_inline]] void leaf_with(int held, int passed, const word* set, int size) {
     if constexpr (Local) {
       const int before = path_length();
@@ -231,7 +232,7 @@ class pivot_search {
     }
   }
 
-  // Two more are needed: both pivots, a pivot and a candidate, or an edge among the candidates.
+  // Two more are needed: two pivots, a pivot and a candidate, or an edge among the candidates.
   [[gnu::always_inline]] void close_with_two(int held, int passed, const word* set, int size, std::int64_t edges) {
     leaf(held, passed);
     leaves_.add(held + 1, passed, static_cast<std::uint64_t>(size));
@@ -252,7 +253,7 @@ class pivot_search {
       });
   }
 
-  // Every candidate left is adjacent to all but one: j vertices from different ones of the `pairs`, and pivots.
+  // Every remaining candidate is adjacent to all but one: choose j vertices from different `pairs`, and pivots.
   [[gnu::always_inline]] void close_matching(int held, int passed, int pairs) {
     const int most = std::min(pairs, largest_ - held);
     for (int j = std::max(0, smallest_ - held - passed); j <= most; ++j)

@@ -1,8 +1,8 @@
 // cliques/pool.hpp - branches of a search that busy threads give to idle ones.
 //
-// A branch is a frame of a search: what is left to do at one node, with everything needed to go on from there. Nobody
-// takes from a running search; an idle thread makes itself known in `wanted`, which a busy one reads now and then, and
-// gets what lies nearest to the root of the other's search. The pool is empty for good when all threads wait.
+// A branch is a frame of a search: what is left to do at one node, with everything needed to continue there. No thread
+// takes from a running search. An idle thread registers in `wanted`; busy threads read it now and then and give the
+// frame nearest to their root. When all threads wait, the pool is finished.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -36,7 +36,7 @@ struct branch {
 
 class branch_pool {
  public:
-  // Threads that never came do not count, those that come when all is done find nothing.
+  // Only threads that have joined are counted. A thread that joins after the end finds no work.
   void join() {
     const std::lock_guard lock(mutex_);
     ++members_;
@@ -53,7 +53,7 @@ class branch_pool {
     changed_.notify_one();
   }
 
-  // Waits for a branch; false when there will be none.
+  // Waits for a branch. Returns false when there will be none.
   bool take(branch& taken) {
     std::unique_lock lock(mutex_);
     ++idle_;

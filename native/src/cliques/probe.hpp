@@ -1,8 +1,8 @@
-// cliques/probe.hpp - how large the tree of a search is, from random descents.
+// cliques/probe.hpp - estimates the size of a search tree by random descents.
 //
-// A descent takes one of the branches of each node at random; the work at a node, times the product of the numbers of
-// branches above it (or of the inverse probabilities), is on average the work of all nodes of that level. Single
-// descents scatter widely, so several are averaged; the answer only has to tell methods apart that differ by factors.
+// A descent follows one random branch at each node. The work at a node, times the product of the numbers of branches
+// above it (or of the inverse probabilities), is on average the work of all nodes of its level. Single descents vary
+// widely, so several are averaged. The estimate only has to distinguish methods that differ by factors.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -17,19 +17,19 @@ namespace graphlode::mining {
 
 int count_common(const word* a, const word* b, int words);
 
-// `SearchWhole` is called as search_whole(set, size, node) and answers the work below a node, or -1 if it is too much.
+// `SearchWhole` is called as search_whole(set, size, node). It returns the work below a node, or -1 if it is too much.
 template <class SearchWhole>
 class tree_probe {
  public:
-  // `rows` are those that the searches use: symmetric for pivoting, upwards for enumeration.
+  // `rows` are those that the search uses: symmetric for pivoting, upwards for enumeration.
   tree_probe(const row_block& rows, int k, std::uint64_t seed, SearchWhole search_whole)
       : rows_(rows), k_(k), random_(seed), search_whole_(search_whole) {}
 
-  // Words that a pivoting search looks at. The branch on the pivot keeps most candidates and often most of the tree: it
-  // is always followed, and at a few nodes on the way one of the others is drawn beside it.
+  // The number of words that a pivoting search reads. The branch on the pivot keeps most candidates and often most of
+  // the tree, so it is always followed. At a few nodes on the way, one of the other branches is drawn as well.
   double by_pivot() { return below_pivot(everything(), 1, 0, rows_.size); }
 
-  // Words that an enumeration looks at.
+  // The number of words that an enumeration reads.
   double by_enumeration() {
     auto set = everything();
     double branches = 1, work = 0;
@@ -58,7 +58,7 @@ class tree_probe {
 
  private:
   using bit_set = std::vector<word>;
-  static constexpr double most_branches = 1e200;  // an infinite number would make all that follows meaningless
+  static constexpr double most_branches = 1e200;  // infinity would make all later results meaningless
   static constexpr double draws_per_chain = 4;    // a chain of pivots is about as long as its set is large
 
   double below_pivot(std::vector<word> set, int held, int passed, int whole_below) {
@@ -101,7 +101,7 @@ class tree_probe {
     }
   }
 
-  // The work of all branches in `todo`, from one of them; larger ones are drawn more often and weigh less.
+  // Estimates the work of all branches in `todo` from one of them. Larger ones are drawn more often and weigh less.
   double below_drawn(std::vector<word> rest, const std::vector<int>& todo, int held, int passed) {
     std::vector<word> left = rest;
     weights_.clear();
@@ -143,7 +143,8 @@ class tree_probe {
   static void remove(bit_set& set, int v) {
     set[static_cast<std::size_t>(v / word_bits)] &= ~(word{1} << (v % word_bits));
   }
-  // To the power `exponent`, as parts of the largest: with many vertices needed the powers themselves leave all bounds.
+  // Raises the weights to `exponent`, relative to the largest: with many vertices needed the powers themselves
+  // overflow.
   void raise_weights(int exponent) {
     const double largest = *std::max_element(weights_.begin(), weights_.end());
     for (double& weight : weights_) weight = std::pow(weight / largest, exponent);
@@ -152,7 +153,7 @@ class tree_probe {
     random_ = random_ * 6364136223846793005u + 1442695040888963407u;
     return static_cast<double>(random_ >> 11) * 0x1p-53;
   }
-  // One of the weights, with a probability in proportion; `branches` grows by the inverse of it.
+  // Draws one of the weights with proportional probability. Multiplies `branches` by the inverse of the probability.
   std::size_t draw(double& branches) {
     double sum = 0;
     for (const double weight : weights_) sum += weight;

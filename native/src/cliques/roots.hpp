@@ -1,7 +1,7 @@
-// cliques/roots.hpp - the rows of a task, handed out to threads: long ones first, one by one, then the others in order.
+// cliques/roots.hpp - hands out the rows of a task to threads: long rows first, one by one, then the others in order.
 //
-// Long rows may take long, so they come first; the many short ones are taken in runs of neighbouring rows, which lie
-// together in memory. A task may begin and end inside a row: of such a row only some entries are searched.
+// Long rows may take long, so they come first. The many short rows are taken in runs of adjacent rows, which are
+// adjacent in memory. A task may begin and end inside a row; only some entries of such a row are searched.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -36,10 +36,10 @@ class root_queue {
     next_short_ = first_;
   }
 
-  // The length of the longest row of the task; 1 if none is longer.
+  // The length of the longest row of the task, at least 1.
   std::int64_t longest() const { return longest_; }
 
-  // Calls search(u, whole row?) for one long row, or for the next run of short ones; false when none are left.
+  // Calls search(u) for one long row, or for each row of the next run of short ones. Returns false when none are left.
   template <class Search>
   bool take(const Search& search) {
     if (const auto at = next_long_.fetch_add(1, std::memory_order_relaxed); at < long_rows_.size()) {
@@ -60,7 +60,7 @@ class root_queue {
   }
 
  private:
-  static constexpr std::int64_t long_row = 65;  // from here on a bit row takes more than one word
+  static constexpr std::int64_t long_row = 65;  // from this length on, a bit row takes more than one word
   static constexpr std::int64_t run_length = 256;
 
   csr_view<Vertex> graph_;

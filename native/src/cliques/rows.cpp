@@ -1,6 +1,6 @@
-// cliques/rows.cpp - cutting rows and columns out of a bit matrix.
+// cliques/rows.cpp - extracts rows and columns from a bit matrix.
 //
-// Taking the bits of a word that a mask selects is one instruction on x86 with BMI2; elsewhere a loop over the bits.
+// Extracting the bits that a mask selects is one instruction on x86 with BMI2, and a loop over the bits elsewhere.
 #include "cliques/rows.hpp"
 
 namespace graphlode::mining {
@@ -40,7 +40,7 @@ template <class Extract>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 struct extract_bmi2 {
-  // As text, because the intrinsic may be named only in functions that are compiled for BMI2 as a whole.
+  // Inline assembly, because the intrinsic may be used only in functions that are compiled for BMI2 as a whole.
   static word extract(word bits, word mask) {
     word out;
     __asm__("pext %2, %1, %0" : "=r"(out) : "r"(bits), "r"(mask));

@@ -1,8 +1,8 @@
-// cliques/rows.hpp - the neighbourhood of a root as a square matrix of bits, and smaller matrices cut out of it.
+// cliques/rows.hpp - the neighborhood of a root as a square bit matrix, and smaller matrices extracted from it.
 //
-// Bit j of row i says that candidates i and j are adjacent. Rows have one of a few widths that searches are compiled
-// for, or any larger width. A search that has narrowed its candidates down copies their rows into a narrower block: the
-// copy costs about as much as one visit of a node, and every later visit costs half or less.
+// Bit j of row i says that candidates i and j are adjacent. Rows have one of the few widths that searches are compiled
+// for, or any larger width. A search with few candidates left copies their rows into a narrower block. The copy costs
+// about as much as one visit of a node, and every later visit costs half or less.
 #pragma once
 #include <array>
 #include <atomic>
@@ -16,7 +16,7 @@ namespace graphlode::mining {
 using word = std::uint64_t;
 constexpr int word_bits = 64;
 
-// Words per row that searches are compiled for; 0 stands for any width.
+// Words per row that searches are compiled for. 0 stands for any width.
 constexpr std::array<int, 7> compiled_widths{1, 2, 4, 8, 16, 32, 0};
 constexpr int num_width_classes = static_cast<int>(compiled_widths.size());
 constexpr int any_width_class = num_width_classes - 1;
@@ -28,8 +28,8 @@ struct row_width {
   int words;
 };
 
-// The narrowest rows for so many candidates. Searches that also count per vertex or edge are compiled for one word and
-// for any width alone: they spend their time elsewhere.
+// The narrowest rows for `size` candidates. Searches that also count per vertex or edge are compiled only for one word
+// and for any width, because they spend their time elsewhere.
 constexpr row_width width_for(int size, bool few_widths) {
   const int words = words_for(size);
   for (int c = 0; c < (few_widths ? 1 : any_width_class); ++c)
@@ -55,14 +55,14 @@ struct row_block {
   }
 };
 
-// One block per width class, reused from search to search. A block that another thread still works on, because a branch
-// was given away, is left to it and replaced.
+// One block per width class, reused from search to search. If another thread still uses a block, because a branch was
+// given away, that thread keeps it and a new one is made.
 class row_slots {
  public:
   std::shared_ptr<row_block>& fresh(int width_class) {
     auto& slot = slots_[static_cast<std::size_t>(width_class)];
     if (!slot || slot.use_count() > 1) slot = std::make_shared<row_block>();
-    std::atomic_thread_fence(std::memory_order_acquire);  // what the last other user read, it read before we write
+    std::atomic_thread_fence(std::memory_order_acquire);  // the last other user's reads happened before our writes
     return slot;
   }
 
@@ -70,8 +70,8 @@ class row_slots {
   std::array<std::shared_ptr<row_block>, num_width_classes> slots_;
 };
 
-// As builtins: the standard functions are compiled on their own, for the plain instruction set, and not inlined into
-// functions that are compiled for a richer one.
+// Builtins, because the standard functions are compiled separately for the plain instruction set, and are not inlined
+// into functions that are compiled for a richer one.
 [[gnu::always_inline]] inline int count_bits(word bits) { return __builtin_popcountll(bits); }
 [[gnu::always_inline]] inline int lowest_bit(word bits) { return __builtin_ctzll(bits); }
 
@@ -84,10 +84,10 @@ inline void fill_set(word* set, int size, int words) {
   }
 }
 
-// Copies the rows and columns of the candidates in `set` (of `size` members) to `to`, which must have been resized.
+// Copies the rows and columns of the candidates in `set` to `to`, which must have been resized to their number.
 void narrow_rows(const row_block& from, const word* set, row_block& to, bool with_names);
 
-// The members of `part`, a subset of `set`, as places among the members of `set`: `to` has `to_words` words.
+// Writes the members of `part`, a subset of `set`, as places among the members of `set`. `to` has `to_words` words.
 void narrow_set(const word* part, const word* set, int words, word* to, int to_words);
 
 }  // namespace graphlode::mining

@@ -1,4 +1,4 @@
-// cliques/run.hpp - all roots of a task, on all threads: build the rows, search, give and take branches, add up.
+// cliques/run.hpp - processes all roots of a task on all threads: builds rows, searches, exchanges branches, sums up.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -80,7 +80,7 @@ class clique_run {
       thread.ctl.advance(end - begin);
     }
 
-    // The whole row at once, or only the branches of some of its entries.
+    // Searches the whole row at once, or only the branches of some of its entries.
     void search_rows(std::int64_t u, int size, int begin, int end) {
       const bool pivot = run.method_ == clique_method::pivot;
       const auto width = width_for(size, thread.local());

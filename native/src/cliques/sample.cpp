@@ -1,4 +1,4 @@
-// cliques/sample.cpp - trying both methods below some rows, to tell which is quicker.
+// cliques/sample.cpp - tries both methods below some rows to find the faster one.
 #include <chrono>
 
 #include "cliques/build.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int least_descents = 1, most_descents = 16;
 constexpr double seconds_for_descents = 2e-4;  // per row and method
-constexpr double decided = 4;                  // times as long as pivoting: no sampling error makes that good
+constexpr double decided = 4;                  // factor over pivoting that no sampling error can explain
 
 template <class Vertex>
 class sampler {
@@ -38,7 +38,7 @@ class sampler {
     const bool pivot = method == clique_method::pivot;
     const auto direction = pivot ? row_direction::both : row_direction::upwards;
     const auto rows = thread_.slots.fresh(width.width_class);
-    // Once for nothing: a search of all rows finds most of them in the cache, a sample does not.
+    // Build once without timing: a search of all rows finds most of them in the cache, a sample does not.
     if (pivot) builder_.build(u, direction, width, false, *rows);
     const auto started = clock::now();
     builder_.build(u, direction, width, false, *rows);
@@ -67,7 +67,7 @@ class sampler {
   }
 
  private:
-  // The work of a search, or -1 if it is more than `limit`.
+  // The work of a search, or -1 if it exceeds `limit`.
   double search_within(std::int64_t limit, const search_start& start, bool pivot) {
     thread_.allowance = search_thread::stretch;
     thread_.work_done = 0;

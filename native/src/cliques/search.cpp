@@ -1,4 +1,4 @@
-// cliques/search.cpp - the search that is compiled for the width of the rows.
+// cliques/search.cpp - selects the search that is compiled for the width of the rows.
 #include "cliques/search.hpp"
 
 namespace graphlode::mining {

@@ -1,4 +1,4 @@
-// cliques/search.hpp - what a thread carries through all its searches, and the searches themselves by width.
+// cliques/search.hpp - the state of a thread over all its searches, and the searches by width.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace graphlode::mining {
 
-// The nodes between the root and where a search stands: two sets and a state for each.
+// The nodes on the path from the root to the current node: two sets and a state for each.
 struct search_stack {
   buffer<word> sets;
   buffer<node_state> nodes;
@@ -31,7 +31,7 @@ struct search_stack {
   }
 };
 
-// Thrown by a search that was only to be tried, when it has done the work it was allowed.
+// Thrown by a trial search that has reached its work limit.
 struct over_limit {};
 
 struct search_thread {
@@ -43,11 +43,11 @@ struct search_thread {
   row_slots slots;
   std::array<search_stack, num_width_classes> stacks;
   std::int64_t root = 0;
-  std::int64_t work_done = 0;  // words looked at, of finished stretches
+  std::int64_t work_done = 0;  // words read in finished stretches
   std::int64_t work_limit = std::numeric_limits<std::int64_t>::max();
   std::int64_t allowance = stretch;
 
-  // Between two looks at what the caller and the other threads want: some tens of microseconds.
+  // The work between two checks for stop requests and waiting threads: some tens of microseconds.
   static constexpr std::int64_t stretch = 1 << 15;
 
   search_thread(search_goal given_goal, branch_pool& given_pool, const control& given_control, std::int64_t longest,
@@ -65,8 +65,9 @@ struct search_thread {
   }
 };
 
-// Searches below one node. `rows` are the rows of its candidates, `sets` are copied. With `opened`, `node` is a node
-// whose pivot was chosen (sets: rest, todo); without, a set of candidates that was not looked at yet.
+// Where a search starts: below one node. `rows` are the rows of its candidates; `sets` are copied. If `opened`, the
+// pivot of `node` has been chosen (sets: rest, todo); otherwise `sets` is a set of candidates that has not been
+// examined.
 struct search_start {
   const std::shared_ptr<row_block>& rows;
   int width_class;
@@ -78,7 +79,7 @@ struct search_start {
 void search_by_pivot(search_thread& thread, const search_start& start);
 void search_by_enumeration(search_thread& thread, const search_start& start);
 
-// What these choose from: `Words` per row, 0 for any number; `Local` also counts per vertex or edge.
+// The compiled variants: `Words` per row, 0 for any number; `Local` also counts per vertex or edge.
 template <int Words, bool Local>
 void run_pivot(search_thread& thread, const search_start& start);
 template <int Words, bool Local>

@@ -1,7 +1,7 @@
-// cliques/sets.hpp - the set-centric baseline: candidates are sorted lists, narrowed by intersecting them with rows.
+// cliques/sets.hpp - the set-centric baseline: candidates are sorted lists that are intersected with rows.
 //
-// Every level intersects the list with the row of the vertex it holds, by binary search of the shorter in the longer;
-// no bitmaps, no closed forms beyond the length of the last list. It is here to be compared with.
+// Every level intersects the list with the row of the vertex it holds, by binary search of the shorter in the longer.
+// There are no bitmaps, and no closed forms except the length of the last list. It exists for comparison.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -20,7 +20,7 @@ class set_search {
   set_search(const csr_view<Vertex>& graph, row_builder<Vertex>& builder, search_thread& thread)
       : graph_(graph), builder_(builder), thread_(thread) {}
 
-  // Cliques of the root u and the entries begin .. end of its row.
+  // Counts the cliques of the root u and the entries begin .. end of its row.
   void search(std::int64_t u, int begin, int end) {
     const auto row = graph_.row(u);
     if (thread_.local()) builder_.mark(row);
@@ -32,7 +32,7 @@ class set_search {
   }
 
  private:
-  // Holds each candidate in begin .. end in turn; `needed` vertices are still needed, this one included.
+  // Holds each candidate in begin .. end in turn. `needed` vertices are still missing, including this one.
   void hold_each(std::span<const Vertex> candidates, int begin, int end, int needed) {
     if (needed == 1) return count(candidates.subspan(begin, end - begin));
     auto& next = lists_[static_cast<std::size_t>(needed)];

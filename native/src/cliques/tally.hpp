@@ -1,11 +1,11 @@
 // cliques/tally.hpp - cliques per vertex or per edge below one root, without visiting every clique.
 //
-// The search tells which vertices are on its path, held or passed as pivots, and which leaves it meets. Three sums run
-// over the leaves: the cliques of a leaf (with r needed and p pivots: C(p, r)), those that contain a given pivot of its
-// path (C(p - 1, r - 1)) and those that contain two given pivots (C(p - 2, r - 2)). A held vertex is in all cliques of
-// the leaves below it, so it is credited with what the first sum grew by while it was on the path; a pivot with the
-// growth of the second; likewise pairs on the path. So a node costs O(1), or O(length of the path) for edges. Numbers
-// have any fixed number of 64-bit limbs and wrap around, which cancels in the differences.
+// The search reports the vertices on its path, held or passed as pivots, and its leaves. Three sums run over the
+// leaves: the cliques of a leaf (with r needed and p pivots: C(p, r)), those that contain a given pivot of its path
+// (C(p - 1, r - 1)), and those that contain two given pivots (C(p - 2, r - 2)). A held vertex is in all cliques of the
+// leaves below it, so it is credited with the growth of the first sum while it was on the path. A pivot is credited
+// with the growth of the second sum, and pairs on the path likewise. So a node costs O(1), or O(length of the path) for
+// edges. Numbers have any fixed number of 64-bit limbs. They wrap around, which cancels in the differences.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -38,7 +38,7 @@ class local_tally {
   int length() const { return length_; }
   const path_step* steps() const { return steps_.data(); }
 
-  // Forgets everything and puts the root on the path, above a row of `size` candidates.
+  // Clears everything and puts the root on the path, above a row of `size` candidates.
   void start(int size) {
     size_ = size;
     length_ = 0;
@@ -51,7 +51,7 @@ class local_tally {
     steps_[static_cast<std::size_t>(length_++)] = {name, role};
   }
 
-  // Takes steps off the path until `length` are left, and credits each with what was counted below it.
+  // Removes steps from the path until `length` are left, and credits each with the counts below it.
   void restore(int length) {
     while (length_ > length) {
       const auto step = steps_[static_cast<std::size_t>(--length_)];
@@ -71,10 +71,10 @@ class local_tally {
   void leaf(int needed, int passed) {
     for (int sum = 0; sum < num_sums; ++sum) add_binomial(sum, passed - sum, needed - sum);
   }
-  // Cliques that contain no pivots of the path.
+  // Adds cliques that contain no pivots of the path.
   void add(std::uint64_t cliques) { add_small(sums_.data(), cliques); }
 
-  // Cliques that contain `name` and everything held on the path, and no pivots; the sums do not grow.
+  // Credits cliques that contain `name` and everything held on the path, and no pivots. The sums do not grow.
   void credit(int name, std::uint64_t cliques) {
     if (!by_edge()) return add_small(vertex(name), cliques);
     for (int a = 0; a < length_; ++a)

@@ -61,7 +61,7 @@ page_pool::added page_pool::add(std::span<const std::uint64_t> addresses, std::s
     }
     ++next_piece_;
   }
-  std::reverse(free_.begin() + static_cast<std::ptrdiff_t>(first_free), free_.end());  // taken from the end
+  std::reverse(free_.begin() + static_cast<std::ptrdiff_t>(first_free), free_.end());  // pages are taken from the end
   return result;
 }
 
@@ -103,7 +103,7 @@ std::vector<std::int64_t> page_pool::drop_unused() {
 std::vector<std::int64_t> page_pool::keep_only(std::span<const std::uint32_t> pages, std::int64_t most_free) {
   std::fill(references_.begin(), references_.end(), 0);
   taken_.assign(addresses_.size(), 0);
-  // Nearly all of them follow each other, as they were taken.
+  // Most pages are consecutive, because they were taken that way.
   for (std::size_t begin = 0; begin < pages.size();) {
     std::size_t end = begin + 1;
     while (end < pages.size() && pages[end] == pages[end - 1] + 1) ++end;
@@ -162,8 +162,8 @@ void page_pool::hold(std::span<const std::uint32_t> pages) noexcept {
 }
 
 void page_pool::release(std::span<const std::uint32_t> pages) noexcept {
-  // They are not free, so there is room for all of them in what `add` has reserved. Without branches: most often all
-  // of them become free, but who is to know.
+  // They are not free, so `add` has reserved room for all of them. No branches: most of the time all pages become free,
+  // but not always.
   std::size_t count = free_.size();
   free_.resize(count + pages.size());
   std::uint32_t* const free = free_.data();

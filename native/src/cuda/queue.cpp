@@ -12,21 +12,21 @@ namespace {
 
 constexpr unsigned portable = 1;           // of allocate_host: page-locked for every context
 constexpr unsigned without_time = 2;       // of create_event
-constexpr int error_invalid_value = 1;     // of parameter_info: there is no such parameter
-constexpr int shared_bytes_attribute = 8;  // the dynamic shared memory that a function may ask for
+constexpr int error_invalid_value = 1;     // of parameter_info: no such parameter
+constexpr int shared_bytes_attribute = 8;  // the dynamic shared memory that a function may request
 constexpr std::size_t alignment = 256;
 constexpr std::chrono::milliseconds longest_look{5};
 constexpr int looks_per_clock = 64;
 constexpr std::size_t least_chunk_bytes = std::size_t{1} << 17;  // the driver takes one at a time, in microseconds
 
-// Fills room with bytes as they are.
+// Copies bytes unchanged.
 auto copied(const void* from) {
   return [from](std::size_t begin, std::size_t part, std::byte* room) {
     std::memcpy(room, static_cast<const std::byte*>(from) + begin, part);
   };
 }
 
-// Writes what is left of 64-bit integers in 32 bits; all bits that any of them has.
+// Writes 64-bit integers as 32-bit ones. Returns the OR of all of them.
 std::uint64_t narrow(std::span<const std::int64_t> from, std::int32_t* to) {
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -36,7 +36,7 @@ std::uint64_t narrow(std::span<const std::int64_t> from, std::int32_t* to) {
   return bits;
 }
 
-// The same for so many of two arrays that follow each other, from the one at `begin` on.
+// The same for `count` elements of two consecutive arrays, from element `begin` on.
 std::uint64_t narrow_pair(const std::array<std::span<const std::int64_t>, 2>& from, std::size_t begin,
                           std::size_t count, std::int32_t* to) {
   const std::size_t first = from[0].size(), end = begin + count;
@@ -64,7 +64,8 @@ void mark::wait() {
   if (recorded_) driver_.check(driver_.wait_for_event(event_), "cuEventSynchronize");
 }
 
-// Sections are filled one after the other. One is marked when it is left, and waited for when it is entered again.
+// Sections are filled one after the other. A section is marked when it is left, and waited for when it is entered
+// again.
 struct queue::ring {
   explicit ring(const driver& of) : memory(of, num_sections * section_bytes) {
     for (auto& left : marks) left = std::make_unique<mark>(of);
@@ -76,7 +77,7 @@ struct queue::ring {
   std::size_t used = 0;
 };
 
-// What a thread of a large copy has for its own: chunks that it uses in turn.
+// The chunks of one thread in a large copy, used in turn.
 struct queue::chunks {
   explicit chunks(const driver& of) : memory(of, chunks_per_thread * chunk_bytes) {
     for (auto& left : marks) left = std::make_unique<mark>(of);
@@ -92,7 +93,7 @@ queue::queue(const std::string& library, const std::string& device, stream of) :
 }
 
 queue::~queue() {
-  // At the end of the process the driver may be gone; it then answers with an error, and frees everything itself.
+  // At process end the driver may be gone. It then returns an error, and has freed everything itself.
   context before = nullptr;
   if (driver_.get_current(&before) != 0 || driver_.set_current(context_) != 0) return;
   driver_.synchronize(stream_);
@@ -128,9 +129,9 @@ void queue::send_by_ring(address to, std::size_t bytes, const Fill& fill) {
   }
 }
 
-// Calls `move(begin, bytes, room, left)` for every chunk of so many bytes, by several threads: `room` is page-locked
-// and the thread's own, `left` the mark to record when the GPU was told to use it, and to wait for before it is used
-// again.
+// Calls `move(begin, bytes, room, left)` for every chunk, on several threads. `room` is page-locked and belongs to the
+// thread. `left` is the mark to record when the GPU has been told to use the room, and to wait for before the room is
+// used again.
 template <class Move>
 void queue::in_chunks(std::size_t bytes, int threads, const Move& move) {
   const std::lock_guard lock(moving_);
@@ -189,7 +190,7 @@ bool queue::send_narrow(address to, std::array<std::span<const std::int64_t>, 2>
 }
 
 void queue::fetch_large(void* to, address from, std::size_t bytes, int threads) {
-  synchronize();  // once, rather than by every thread
+  synchronize();  // once instead of in every thread
   in_chunks(bytes, threads, [&](std::size_t begin, std::size_t part, std::byte* room, mark& left) {
     left.wait();
     driver_.check(driver_.copy_to_host(room, from + begin, part, stream_), "cuMemcpyDtoHAsync");

@@ -1,6 +1,6 @@
 // barabasi_albert.cpp - a uniform choice among all ends of earlier edges is a choice in proportion to the degrees
-// (Batagelj and Brandes, Phys. Rev. E 71, 2005). A vertex that was chosen already is drawn again, so that the graph is
-// simple; every edge therefore depends on all edges before it, and the loop is serial.
+// (Batagelj and Brandes, Phys. Rev. E 71, 2005). A vertex that is already chosen is drawn again, so that the graph is
+// simple. So every edge depends on all edges before it, and the loop is serial.
 #include "graphlode/generate/barabasi_albert.hpp"
 
 #include <vector>
@@ -22,7 +22,7 @@ edges<std::int32_t> barabasi_albert(std::int64_t num_vertices, std::int64_t m, s
   for (std::int64_t vertex = m + 1; vertex < num_vertices; ++vertex) {
     ctl.check();  // per vertex: with a large m, one takes milliseconds
     const auto newcomer = static_cast<std::int32_t>(vertex);
-    const std::uint64_t num_ends = 2 * static_cast<std::uint64_t>(edge);  // those of earlier vertices only
+    const std::uint64_t num_ends = 2 * static_cast<std::uint64_t>(edge);  // only those of earlier vertices
     for (std::int64_t chosen = 0; chosen < m;) {
       const auto end = below(words.word(counter++), num_ends);
       const auto target = end % 2 == 0 ? made.src[end / 2] : made.dst[end / 2];

@@ -1,9 +1,10 @@
-// erdos_renyi.cpp - pairs of vertices are numbered, and random numbers of pairs are turned into pairs.
+// erdos_renyi.cpp - pairs of vertices are numbered; random numbers of pairs are converted to pairs.
 //
-// With m edges: the first m entries of a keyed permutation of all pairs, so that no pair comes twice and none is looked
-// up; small spaces are shuffled outright, because there a keyed permutation is visibly not a uniform one. With a
-// probability: gaps between chosen pairs are geometric (Batagelj and Brandes, Phys. Rev. E 71, 2005). The geometric law
-// has no memory, so ranges of pairs are independent; their bounds depend on p alone, never on the number of threads.
+// With m edges: take the first m entries of a keyed permutation of all pairs, so no pair is repeated and no lookup is
+// needed. Small spaces are shuffled directly, because there a keyed permutation is noticeably nonuniform. With a
+// probability: gaps between chosen pairs are geometric (Batagelj and Brandes, Phys. Rev. E 71, 2005). The geometric
+// distribution is memoryless, so ranges of pairs are independent. Their bounds depend only on p, never on the number of
+// threads.
 #include "graphlode/generate/erdos_renyi.hpp"
 
 #include <cmath>
@@ -17,8 +18,8 @@ namespace graphlode::generate {
 namespace {
 
 constexpr std::int64_t shuffled_below = 1 << 16;
-constexpr std::int64_t grain = 1 << 14;            // edges between two looks at the control
-constexpr double edges_per_range = double(grain);  // expected edges of a range of pairs with one stream
+constexpr std::int64_t grain = 1 << 14;            // edges between checks of the control
+constexpr double edges_per_range = double(grain);  // expected number of edges in a range of pairs with one stream
 
 struct vertex_pair {
   std::int32_t src, dst;
@@ -29,7 +30,7 @@ vertex_pair pair_at(const pair_space& space, std::int64_t index) {
     const auto src = index / (space.num_vertices - 1), rest = index % (space.num_vertices - 1);
     return {static_cast<std::int32_t>(src), static_cast<std::int32_t>(rest + (rest >= src))};
   }
-  // Row `dst` of the lower triangle starts at dst (dst - 1) / 2; the root may be off by one either way.
+  // Row `dst` of the lower triangle starts at dst (dst - 1) / 2. The root may be off by one in either direction.
   auto dst = static_cast<std::int64_t>((1 + std::sqrt(1 + 8 * static_cast<double>(index))) / 2);
   while (dst * (dst - 1) / 2 > index) --dst;
   while (dst * (dst + 1) / 2 <= index) ++dst;
@@ -55,7 +56,7 @@ edges<std::int32_t> shuffled_pairs(pair_space space, std::int64_t num_edges, std
   return made;
 }
 
-// Calls chosen(pair index) for the pairs of [begin, end) that range number `range` picks.
+// Calls chosen(pair index) for the pairs of [begin, end) that range number `range` selects.
 template <class Chosen>
 void for_each_chosen(double p, std::uint64_t seed, std::int64_t range, std::int64_t begin, std::int64_t end,
                      Chosen&& chosen) {
@@ -66,7 +67,7 @@ void for_each_chosen(double p, std::uint64_t seed, std::int64_t range, std::int6
     const double gap = std::log(unit(words.word(counter++))) / log_not;
     if (gap >= static_cast<double>(end - index)) return;
     index += static_cast<std::int64_t>(gap);
-    if (index >= end) return;  // the comparison above was of rounded numbers
+    if (index >= end) return;  // the comparison above used rounded numbers
     chosen(index);
   }
 }
@@ -94,7 +95,7 @@ edges<std::int32_t> pairs_with_probability(pair_space space, double p, std::uint
   const auto walk = [&](std::int64_t range, auto&& chosen) {
     for_each_chosen(p, seed, range, range * length, std::min(space.size(), (range + 1) * length), chosen);
   };
-  // Numbers are drawn twice, once to count and once to write: cheaper than to keep and move what was drawn.
+  // Numbers are drawn twice, once to count and once to write. This is cheaper than storing and moving them.
   std::vector<std::int64_t> starts(static_cast<std::size_t>(num_ranges) + 1, 0);
   parallel_chunks(0, num_ranges, 1, threads, ctl, [&](int, std::int64_t range, std::int64_t) {
     std::int64_t count = 0;

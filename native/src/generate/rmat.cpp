@@ -1,10 +1,9 @@
-// rmat.cpp - every edge picks one quadrant of the adjacency matrix per level, with probabilities a, b, c and d.
+// rmat.cpp - every edge chooses one quadrant of the adjacency matrix per level, with probabilities a, b, c and d.
 //
-// Five levels are drawn at once: their 1,024 outcomes and probabilities make one alias table (Walker 1977; Vose 1991),
-// in which 10 bits choose a column and 22 bits choose between the column's own outcome and its alias. One 64-bit word
-// thus serves ten levels. Probabilities of outcomes are rounded to multiples of 2^-32; the table is built in integers,
-// so that an outcome of probability 0 never happens. The last group takes the levels that are left and drops the other
-// bits.
+// Five levels are drawn at once. Their 1,024 outcomes form one alias table (Walker 1977; Vose 1991): 10 bits choose a
+// column and 22 bits choose between the column's own outcome and its alias. So one 64-bit word serves ten levels.
+// Probabilities of outcomes are rounded to multiples of 2^-32, and the table is built in integers, so that an outcome
+// of probability 0 never occurs. The last group uses only the remaining levels and drops the other bits.
 #include "graphlode/generate/rmat.hpp"
 
 #include <array>
@@ -24,10 +23,10 @@ constexpr int column_bits = 2 * levels_per_group;
 constexpr int chance_bits = 32 - column_bits;
 constexpr std::uint32_t capacity = 1u << chance_bits;
 constexpr std::int64_t block = 512;    // edges per leaf call: its arrays stay in the first-level cache
-constexpr std::int64_t grain = 65536;  // edges between two looks at the control
+constexpr std::int64_t grain = 65536;  // edges between checks of the control
 constexpr int most_words = 7;          // 64-bit words per edge at the largest scale, 62
 
-// Column i in one word: the lower 22 bits are the part of the column that is outcome i, the upper ten its alias.
+// Column i in one word: the lower 22 bits are the share of outcome i in the column, the upper ten bits its alias.
 using alias_table = std::array<std::uint32_t, outcomes>;
 
 std::array<std::int64_t, outcomes> outcome_weights(const rmat_model& model) {
@@ -45,7 +44,7 @@ std::array<std::int64_t, outcomes> outcome_weights(const rmat_model& model) {
     left -= weights[outcome];
     if (weights[outcome] > weights[largest]) largest = outcome;
   }
-  weights[largest] += left;  // what rounding down left over
+  weights[largest] += left;  // what rounding down left
   return weights;
 }
 
@@ -55,7 +54,7 @@ alias_table make_alias_table(const rmat_model& model) {
   for (std::uint32_t i = 0; i < outcomes; ++i) (weights[i] < capacity ? poor : rich).push_back(i);
   alias_table table;
   while (!poor.empty()) {
-    const auto i = poor.back(), donor = rich.back();  // weights sum to outcomes * capacity: a donor is always there
+    const auto i = poor.back(), donor = rich.back();  // weights sum to outcomes * capacity, so there is always a donor
     poor.pop_back();
     table[i] = static_cast<std::uint32_t>(weights[i]) | donor << chance_bits;
     weights[donor] -= capacity - weights[i];
@@ -68,9 +67,9 @@ alias_table make_alias_table(const rmat_model& model) {
   return table;
 }
 
-// A bijection of [0, 2^scale): odd multiplications and xor-shifts, each of which can be undone.
-struct relabelling {
-  explicit relabelling(const rmat_model& model) noexcept
+// A bijection of [0, 2^scale): odd multiplications and xor-shifts, all of them invertible.
+struct relabeling {
+  explicit relabeling(const rmat_model& model) noexcept
       : mask((std::uint64_t{1} << model.scale) - 1), shift((model.scale + 1) / 2) {
     const stream keys(model.seed, purpose::labels);
     for (int round = 0; round < rounds; ++round) {
@@ -105,7 +104,7 @@ struct recipe {
   int scale;
   bool relabel;
   alias_table table;
-  relabelling labels;
+  relabeling labels;
   std::vector<stream> starts;  // the stream of the i-th word of every edge
 };
 
@@ -152,7 +151,7 @@ inline void make_block(const recipe& how, std::uint64_t first, std::int64_t size
   std::copy_n(at.dst, size, dst);
 }
 
-// The clones: everything above is inlined into them.
+// The clones. Everything above is inlined into them.
 GRAPHLODE_CLONES void make_block_32(const recipe& how, std::uint64_t first, std::int64_t size, std::uint32_t* src,
                                     std::uint32_t* dst) {
   make_block(how, first, size, src, dst);

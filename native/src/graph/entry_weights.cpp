@@ -1,8 +1,8 @@
-// entry_weights.cpp - the weight of each edge, put at both of its entries.
+// entry_weights.cpp - copies the weight of each edge to both of its entries.
 //
-// Rows are walked in ascending order, and with them the edges. The edge from u up to v is the next one that row v has
-// below v, because rows ascend as well: a place per row that moves on is all that is needed, and nothing is searched.
-// Each thread owns a range of vertices, walks all rows, and takes from each those entries that lie in its range.
+// Rows are read in ascending order, and so are the edges. The edge from u up to v is the next unused entry below v in
+// row v, because rows are sorted. So one moving place per row is enough, and nothing is searched. Each thread owns a
+// range of vertices, reads all rows, and uses the entries that lie in its range.
 #include "graphlode/graph/entry_weights.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace graphlode::graph {
 namespace {
 
-// The first vertex of each thread's range: about as many entries for each.
+// The first vertex of each thread's range. The ranges have about the same number of entries.
 template <class Vertex>
 std::int64_t first_of_range(const csr_view<Vertex>& graph, int thread, int threads) {
   const auto goal = graph.num_entries() / threads * thread;
@@ -27,7 +27,7 @@ template <class Vertex>
 buffer<double> weights_of_entries(const csr_view<Vertex>& symmetric, const double* edge_weights, int threads,
                                   const control& ctl) {
   constexpr std::int64_t rows_per_check = 4096;
-  constexpr std::ptrdiff_t ahead = 12;  // entries: their rows are scattered, and would be waited for
+  constexpr std::ptrdiff_t ahead = 12;  // entries: their rows are scattered, so they are prefetched
   const auto n = symmetric.num_vertices;
   buffer<double> weights(static_cast<std::size_t>(symmetric.num_entries()));
   buffer<std::int64_t> next_below(static_cast<std::size_t>(n));

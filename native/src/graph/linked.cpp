@@ -1,4 +1,4 @@
-// linked.cpp - marks who is linked, numbers them in their order, and writes their rows in the new numbers.
+// linked.cpp - marks the vertices that have an edge, numbers them in order, and writes their rows with the new numbers.
 #include "graphlode/graph/linked.hpp"
 
 #include <atomic>
@@ -9,7 +9,7 @@
 namespace graphlode::graph {
 namespace {
 
-// The number that each linked vertex gets, in the order of the vertices; what the others get is never asked.
+// The new number of each linked vertex, in vertex order. Undefined for other vertices.
 template <class Vertex>
 buffer<Vertex> number(const csr_view<Vertex>& rows, const std::uint8_t* marks, linked_rows<Vertex>& made, int threads) {
   const auto n = rows.num_vertices;
@@ -31,7 +31,7 @@ buffer<Vertex> number(const csr_view<Vertex>& rows, const std::uint8_t* marks, l
       if (!linked(v)) continue;
       numbers[v] = static_cast<Vertex>(next);
       made.vertices[next] = static_cast<Vertex>(v);
-      made.rows.offsets[next] = rows.offsets[v];  // rows that are left out are empty: the others stay where they are
+      made.rows.offsets[next] = rows.offsets[v];  // rows that are left out are empty, so offsets do not change
       ++next;
     }
   });

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t grain = 4096;
 
-// A stable counting sort of what `name` says of each vertex.
+// A stable counting sort of name(v) by the key of v.
 template <class Name, class Key, class NameOf>
 buffer<Name> sort_by_key(const Key* keys, std::int64_t num_vertices, std::int64_t num_keys, NameOf&& name) {
   buffer<std::int64_t> starts(static_cast<std::size_t>(num_keys) + 1, 0);
@@ -70,7 +70,7 @@ buffer<Vertex> order_by_approximate_core(const csr_view<Vertex>& graph, int thre
         }
       taken += mine;
     });
-    // A vertex that stays loses its neighbors of this round: counted by the vertex itself, so nothing is shared.
+    // A remaining vertex counts its neighbors of this round itself, so no thread writes to another's vertex.
     std::atomic<std::int64_t> degrees_next{0};
     parallel_chunks(0, n, grain, threads, ctl, [&](int, std::int64_t begin, std::int64_t end) {
       std::int64_t mine = 0;

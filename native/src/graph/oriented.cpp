@@ -1,4 +1,4 @@
-// oriented.cpp - orient a symmetric graph by an order and rename its vertices to their ranks.
+// oriented.cpp - orients a symmetric graph by an order and renames its vertices to their ranks.
 //
 // Two passes over the rows in rank order: count the higher neighbors, then write their ranks and sort each short row.
 #include "graphlode/graph/oriented.hpp"
@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t grain = 1024;
 constexpr std::int64_t insertion_sort_up_to = 24;
 
-// Sorts rows of ranks. Most entries of a long row are among the highest ranks, the hubs: those are sorted by setting
+// Sorts rows of ranks. Most entries of a long row are among the highest ranks, the hubs. These are sorted by setting
 // and reading back bits, only the others by comparison.
 template <class Vertex>
 class row_sorter {
@@ -106,7 +106,7 @@ csr<Vertex> orient(const csr_view<Vertex>& graph, const Vertex* order, int threa
     buffer<Vertex> higher(longest_row(graph, order, begin, end) + 1);
     for (auto r = begin; r < end; ++r) {
       look_ahead(graph, order, r, n);
-      // Every rank is written and only the higher ones are kept: which they are cannot be predicted, so no branch.
+      // Write every rank and keep only the higher ones. Which they are is unpredictable, so there is no branch.
       std::int64_t kept = 0;
       for (const auto v : graph.row(order[r])) {
         higher[kept] = rank[v];

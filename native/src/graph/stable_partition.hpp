@@ -1,7 +1,7 @@
-// stable_partition.hpp - brings values into buckets on several threads and keeps their order within each.
+// stable_partition.hpp - distributes values to buckets on several threads, keeping their order within each bucket.
 //
-// The input is cut into pieces. All pieces count first; then every piece knows where its values of each bucket go, and
-// places them. Pieces belong to groups, and every group has buckets of its own.
+// The input is cut into pieces. First all pieces count; then every piece knows where its values of each bucket go, and
+// writes them. Pieces belong to groups, and every group has its own buckets.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -18,16 +18,16 @@ struct input_piece {
   std::int64_t begin, end, group;
 };
 
-// Adds pieces of at most `most` to `pieces` that cover begin .. end - 1.
+// Appends pieces of at most `most` that cover begin .. end - 1 to `pieces`.
 inline void cut_pieces(std::int64_t begin, std::int64_t end, std::int64_t most, std::int64_t group,
                        std::vector<input_piece>& pieces) {
   for (auto from = begin; from < end; from += most) pieces.push_back({from, std::min(end, from + most), group});
 }
 
-enum class bucket_order { by_group, by_bucket };  // whether all of a group, or all of a bucket's number, lie together
+enum class bucket_order { by_group, by_bucket };  // what is contiguous: each group, or each bucket number
 
-// visit(piece, sink) calls sink(bucket, value) for each value of the piece, twice the same. Returns where each bucket
-// of each group begins in `out`, and the end of the last.
+// visit(piece, sink) must call sink(bucket, value) for each value of the piece; it is called twice and must do the same
+// both times. Returns where each bucket of each group begins in `out`, and the end of the last.
 template <class Value, class Visit>
 buffer<std::int64_t> stable_partition(std::span<const input_piece> pieces, std::int64_t num_groups,
                                       std::int64_t num_buckets, bucket_order order, Value* out, int threads,
@@ -40,7 +40,7 @@ buffer<std::int64_t> stable_partition(std::span<const input_piece> pieces, std::
     visit(pieces[static_cast<std::size_t>(piece)], [=](std::int64_t bucket, Value) { ++counts[bucket]; });
   });
 
-  // From counts to places: bucket by bucket, in each the pieces in their order.
+  // From counts to places: bucket by bucket, with the pieces in order within each.
   const auto at = [&](std::int64_t group, std::int64_t bucket) {
     return static_cast<std::size_t>(order == bucket_order::by_group ? group * num_buckets + bucket
                                                                     : bucket * num_groups + group);

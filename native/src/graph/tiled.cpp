@@ -1,4 +1,4 @@
-// tiled.cpp - tiles from rows and from lists of edges; see tiled.hpp.
+// tiled.cpp - tiles from rows and from lists of edges. See tiled.hpp.
 #include "graphlode/graph/tiled.hpp"
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 namespace graphlode::graph {
 namespace {
 
-constexpr std::int64_t least_piece = 1 << 16;  // entries that make it worth having counts of its own
-constexpr std::int64_t most_piece = 1 << 23;   // entries between two looks at whether to stop
+constexpr std::int64_t least_piece = 1 << 16;  // entries from which on a piece is worth its own counts
+constexpr std::int64_t most_piece = 1 << 23;   // entries between two checks for a stop
 
-// About how many entries make a piece: several for each thread, but no more counts than entries.
+// The approximate number of entries per piece: several pieces per thread, but no more counts than entries.
 std::int64_t piece_size(std::int64_t num_entries, std::int64_t num_buckets, int threads) {
   return std::max({least_piece, 4 * num_buckets, std::min(most_piece, num_entries / (8 * threads))});
 }
 
-// Ranges of vertices, each within a column and of about `most` entries.
+// Ranges of vertices, each within a column and with about `most` entries.
 template <class Vertex>
 std::vector<input_piece> cut_columns(const csr_view<Vertex>& rows, const tile_grid& grid, std::int64_t most) {
   std::vector<input_piece> pieces;
@@ -110,7 +110,7 @@ tiled_edges tile_list(std::span<const std::int64_t> edges, const tile_grid& grid
   return made;
 }
 
-// Four stable passes by a byte each, from the lowest on, with all counts taken in one look.
+// Four stable passes by one byte each, from the lowest. One pass takes all counts.
 void sort_tile(std::span<tile_edge> tile, tile_edge* beside) {
   constexpr std::size_t few = 48;
   if (tile.size() <= few) return insertion_sort(tile);

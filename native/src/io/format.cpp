@@ -13,7 +13,7 @@ constexpr std::size_t longest_real = 24;     // sign, 17 digits, point, exponent
 
 template <class Number>
 char* put(char* at, Number number) {
-  return std::to_chars(at, at + longest_real + 8, number).ptr;  // the callers leave room
+  return std::to_chars(at, at + longest_real + 8, number).ptr;  // the callers leave enough room
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // metis.cpp - the parallel parser of adjacency lines.
 //
-// As with edge lists, chunks of lines are parsed side by side and a first pass finds where their output goes. Here it
-// must count numbers too, and blank lines mean something: a vertex without neighbors. Only a line that starts with % is
-// not a vertex.
+// As for edge lists, chunks of lines are parsed in parallel and a first pass finds where their output goes. Here the
+// first pass must also count numbers, and blank lines matter: they are vertices without neighbors. Only a line that
+// starts with % is not a vertex.
 #include "graphlode/io/metis.hpp"
 
 #include <atomic>
@@ -18,13 +18,14 @@ namespace {
 
 struct chunk {
   const char* begin;
-  const char* end;  // behind its last line
+  const char* end;  // after its last line
   std::int64_t vertex, num_vertices;
   std::int64_t entry, num_entries;
-  std::uint64_t fingerprint;  // of its entries above the diagonal, less those below; 0 in sum if all is symmetric
+  std::uint64_t
+      fingerprint;  // entries above the diagonal minus those below; the sum over chunks is 0 if all is symmetric
 };
 
-// Cuts at line ends, in one pass over the cut points only.
+// Cuts at line ends. Only the cut points are read.
 buffer<chunk> split(std::span<const char> text, std::int64_t chunk_bytes) {
   const char* end = text.data() + text.size();
   const auto bytes = static_cast<std::int64_t>(text.size());
@@ -39,7 +40,7 @@ buffer<chunk> split(std::span<const char> text, std::int64_t chunk_bytes) {
   return chunks;
 }
 
-// A mixer of 64 bits that spreads every bit over all others.
+// A 64-bit mixer in which every bit affects all others.
 std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93u;
   x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93u;
@@ -62,7 +63,7 @@ class adjacency_parser {
         inside = field;
       }
       ++lines.num_vertices;
-      // Rounded up: a last neighbor without its weight is refused only after it got a place.
+      // Rounded up: a last neighbor without its weight is rejected only after it has a place.
       lines.num_entries += (std::max<std::int64_t>(numbers - layout_.skipped, 0) + step_ - 1) / step_;
     }
   }
@@ -114,7 +115,7 @@ class adjacency_parser {
     return fingerprint;
   }
 
-  // The integer at p, which then moves to the next field.
+  // Parses the integer at p and moves p to the next field.
   static std::int64_t integer(const char*& p, const char* end, const char* expected) {
     const char* start = p;
     std::int64_t number = 0;
@@ -133,7 +134,7 @@ class adjacency_parser {
     return number;
   }
 
-  // Reads and keeps the value of an entry; returns its bits.
+  // Reads and stores the value of an entry. Returns its bits.
   std::uint64_t value(const char*& p, const char* end, std::int64_t entry, adjacency& out) const {
     if (at_line_end(p, end)) throw malformed{p, "expected the weight of the last edge, found nothing"};
     if (layout_.values == value_kind::times) {
@@ -199,7 +200,7 @@ adjacency parse_adjacency(std::span<const char> text, const adjacency_layout& la
   for (const auto& lines : chunks) fingerprint += lines.fingerprint;
   out.symmetric = fingerprint == 0;
 
-  // The blank line of a last vertex without neighbors may lack its newline, and is then not there at all.
+  // The last line, if blank, may lack its newline. Then it does not exist in the text.
   const bool last_is_missing = vertices == layout.num_vertices - 1 && layout.skipped == 0;
   if (vertices < layout.num_vertices && !last_is_missing)
     raise_at(text, first_line,

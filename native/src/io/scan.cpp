@@ -27,7 +27,7 @@ std::string shown(const char* p, const char* end, char separator) {
 }
 
 GRAPHLODE_CLONES std::int64_t count_newlines(const char* begin, const char* end) {
-  // Byte counters of one vector width each, added up before they can overflow: the loop runs at the speed of memory.
+  // Byte counters of one vector width, added up before they can overflow: the loop runs at memory speed.
   constexpr int width = 64;
   std::int64_t total = 0;
   while (end - begin >= width) {

@@ -1,9 +1,9 @@
 // text.cpp - the parallel parser of edge lists.
 //
 // The text is cut into chunks of equal size; a line belongs to the chunk in which it starts. A first pass counts the
-// lines of each chunk at the speed of memory, which tells where in the output its edges go, so that the second pass
-// writes every edge once, in its final place, in the order of the file. Only comments and blank lines between edges
-// leave gaps, which are closed at the end. Line numbers are computed only once something is wrong.
+// lines of each chunk at memory speed, which determines where its edges go in the output. So the second pass writes
+// every edge once, in its final place, in file order. Only comments and blank lines between edges leave gaps, which are
+// closed at the end. Line numbers are computed only for an error.
 #include "graphlode/io/text.hpp"
 
 #include <array>
@@ -22,7 +22,7 @@ struct chunk {
   const char* begin;       // start of its first line; == end if no line starts here
   const char* end;         // lines start before this
   std::int64_t offset;     // of its first edge in the output
-  std::int64_t num_edges;  // lines at first, edges after parsing
+  std::int64_t num_edges;  // the number of lines; after parsing, of edges
 };
 
 class line_parser {
@@ -34,7 +34,7 @@ class line_parser {
     for (const char c : layout.comments) comment_[static_cast<unsigned char>(c)] = true;
   }
 
-  // Skips what stands before the first edge and learns the number of columns from it; returns its start.
+  // Skips everything before the first edge and learns the number of columns from it. Returns the start of that edge.
   const char* begin(const char* p) {
     bool names_allowed = layout_.header;
     columns_ = layout_.columns ? layout_.columns : 2;
@@ -54,7 +54,7 @@ class line_parser {
 
   int columns() const { return columns_; }
 
-  // Parses the lines of a chunk to where `out` points; returns the number of edges.
+  // Parses the lines of a chunk into `out`. Returns the number of edges.
   template <value_kind Values>
   std::int64_t parse(const chunk& lines, edge_columns& out) const {
     std::int64_t* src = out.src.data() + lines.offset;
@@ -62,8 +62,7 @@ class line_parser {
     std::int64_t at = 0;
     for (const char* p = lines.begin; p < lines.end;) {
       row edge;
-      // The plain line, `digits separator digits [separator digits] newline`, is almost every line of almost every
-      // file.
+      // Almost every line of almost every file is plain: `digits separator digits [separator digits] newline`.
       if (end_ - p < plain_bytes || !parse_plain<Values>(p, edge)) {
         if (!parse_any<Values>(p, edge)) continue;
       }
@@ -81,7 +80,7 @@ class line_parser {
     std::int64_t src = 0, dst = 0, time = 0;
     double weight = 0;
   };
-  static constexpr std::ptrdiff_t plain_bytes = 2 + 2 * 17 + 33;  // what parse_plain may look at
+  static constexpr std::ptrdiff_t plain_bytes = 2 + 2 * 17 + 33;  // the bytes that parse_plain may read
 
   bool skipped(const char* field) const {
     return at_line_end(field, end_) || comment_[static_cast<unsigned char>(*field)];
@@ -114,7 +113,7 @@ class line_parser {
       p = behind;
       ++columns;
     }
-    return std::max(columns, 2);  // one column is reported with its line when the edge is parsed
+    return std::max(columns, 2);  // a single column is reported with its line when the edge is parsed
   }
 
   template <value_kind Values>
@@ -154,7 +153,7 @@ class line_parser {
     return true;
   }
 
-  // Ids of a format that numbers its vertices become 0-based; false if something about them is to be reported.
+  // Makes the ids of a format that numbers its vertices 0-based. Returns false if something must be reported.
   bool number_vertices(row& edge) const {
     const auto outside = [&](std::int64_t id) { return id < 1 || id > layout_.num_vertices; };
     if (outside(edge.src) || outside(edge.dst) || (layout_.lower_triangle && edge.dst > edge.src)) return false;
@@ -163,7 +162,7 @@ class line_parser {
     return true;
   }
 
-  // One line of any kind; false if it holds no edge. Moves p to the next line.
+  // Parses one line of any kind and moves p to the next line. Returns false if the line has no edge.
   template <value_kind Values>
   bool parse_any(const char*& p, row& edge) const {
     const char* q = skip_blanks(p, end_);
@@ -236,7 +235,7 @@ class line_parser {
 
   bool at_field_end(const char* q) const { return at_line_end(q, end_) || is_blank(*q) || *q == layout_.separator; }
 
-  // Moves from behind a field to the next one; false at the end of the line.
+  // Moves from the end of a field to the next one. Returns false at the end of the line.
   bool next_field(const char*& q) const {
     q = skip_blanks(q, end_);
     if (at_line_end(q, end_)) return false;
@@ -247,7 +246,7 @@ class line_parser {
     return true;
   }
 
-  // Columns beyond those that are kept are ignored, but a bare carriage return would hide whole lines.
+  // Further columns are ignored, but a bare carriage return would hide whole lines.
   void skip_rest(const char*& q) const {
     const char* stop = line_end(q, end_);
     const auto* bare = static_cast<const char*>(std::memchr(q, '\r', static_cast<std::size_t>(stop - q)));
@@ -264,14 +263,14 @@ class line_parser {
   std::array<bool, 256> comment_{};
 };
 
-// Where the lines of each chunk start, and how many start there.
+// Finds where the lines of each chunk start, and how many start there.
 buffer<chunk> split(const char* begin, const char* end, std::int64_t chunk_bytes, int threads, const control& ctl) {
   const std::int64_t num_chunks = (end - begin + chunk_bytes - 1) / chunk_bytes;
   buffer<chunk> chunks(static_cast<std::size_t>(num_chunks));
   parallel_chunks(0, num_chunks, 1, threads, ctl, [&](int, std::int64_t i, std::int64_t) {
     const char* from = begin + i * chunk_bytes;
     const char* to = i + 1 == num_chunks ? end : from + chunk_bytes;
-    // A line starts behind every newline in [from - 1, to - 1), and at the beginning of the text.
+    // A line starts after every newline in [from - 1, to - 1), and at the beginning of the text.
     const char* first = i == 0 ? from : next_line(from - 1, to - 1);
     const std::int64_t lines = first == to - 1 && i > 0 && first[-1] != '\n' ? 0 : 1 + count_newlines(first, to - 1);
     chunks[i] = {lines ? first : to, to, 0, lines};
@@ -315,7 +314,7 @@ edge_columns parse_edges(std::span<const char> text, const text_layout& layout, 
   if (values == value_kind::weights) out.weights = buffer<double>(num_lines);
   if (values == value_kind::times) out.times = buffer<std::int64_t>(num_lines);
 
-  // The error that is reported is the first one in the text, so chunks before a failed one are still parsed.
+  // The reported error is the first one in the text, so chunks before a failed one are still parsed.
   std::mutex mutex;
   std::optional<malformed> fault;
   std::atomic<std::int64_t> failed{num_chunks};

@@ -1,4 +1,4 @@
-// block_schedule.cpp - the nested cuts of an edge list.
+// block_schedule.cpp - computes the nested cuts of an edge list.
 #include "graphlode/locality/block_schedule.hpp"
 
 namespace graphlode::locality {
@@ -16,7 +16,7 @@ block_schedule::block_schedule(std::int64_t num_edges, int lanes, int level) : n
   longer_blocks_ = num_edges % num_blocks_;
 }
 
-// Deep levels have groups of a few edges: a division of 128 bits only where it must be.
+// Deep levels have groups of a few edges, so a 128-bit division is used only if necessary.
 block_schedule::location block_schedule::locate(std::int64_t group) const noexcept {
   const auto first_block = group * lanes_;
   std::int64_t product = 0;

@@ -1,4 +1,4 @@
-// changing_tiles.cpp - bringing batches into tiles, and sorting their tails in; see changing_tiles.hpp.
+// changing_tiles.cpp - applies batches to tiles, and merges their tails. See changing_tiles.hpp.
 #include "graphlode/locality/changing_tiles.hpp"
 
 #include <algorithm>
@@ -22,10 +22,10 @@ void changing_tiles::tile_of_edges::assign(std::span<const tile_edge> sorted) {
 }
 
 void changing_tiles::tile_of_edges::insert(std::span<const tile_edge> sorted) {
-  // Going through the tail takes a sixteenth of a step per edge; sorting it in takes some steps per edge of the tile.
+  // Scanning the tail takes a sixteenth of a step per edge; merging it takes some steps per edge of the tile.
   if (sorted.size() * (size_ - sorted_) / 16 > 4 * size_) refine();
   reserve(size_ + sorted.size());
-  const auto tail = size_;  // what this batch appends need not be gone through: it comes in order
+  const auto tail = size_;  // edges of this batch need no scan, because they are sorted
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     if (i > 0 && sorted[i] == sorted[i - 1]) continue;
     const auto *const begin = edges_.data(), *const loose = begin + sorted_;
@@ -39,7 +39,7 @@ void changing_tiles::tile_of_edges::erase(std::span<const tile_edge> sorted) {
   tile_edge* const begin = edges_.data();
   tile_edge* const end = begin + size_;
   tile_edge* const loose = begin + sorted_;
-  // The sorted part: what lies between two edges that go is moved as a whole.
+  // In the sorted part, everything between two removed edges is moved as a whole.
   tile_edge *kept = begin, *from = begin;
   for (const auto edge : sorted) {
     tile_edge* const at = std::lower_bound(from, loose, edge);
@@ -58,7 +58,7 @@ void changing_tiles::tile_of_edges::erase(std::span<const tile_edge> sorted) {
   size_ = static_cast<std::size_t>(kept - begin);
 }
 
-// The tail is sorted aside, then both parts are merged from behind.
+// The tail is sorted separately, then both parts are merged from the back.
 void changing_tiles::tile_of_edges::refine() {
   const auto count = size_ - sorted_;
   if (count == 0) return;
@@ -92,14 +92,14 @@ void changing_tiles::grow(std::int64_t num_vertices) {
   grid = larger;
 }
 
-// Brings the edges to their tiles, sorted, and calls change(tile, edges) for each tile that gets some.
+// Distributes the edges to their tiles, sorted, and calls change(tile, edges) for each tile that gets some.
 template <class Change>
 void changing_tiles::apply(std::span<const std::int64_t> edges, int threads, const control& ctl, Change&& change) {
   const auto batch = graph::tile_list(edges, grid, threads, ctl);
   std::vector<std::int64_t> touched;
   for (std::int64_t tile = 0; tile < grid.num_tiles(); ++tile)
     if (batch.offsets[tile] < batch.offsets[tile + 1]) touched.push_back(tile);
-  // From here on nobody looks at `ctl`: a batch is brought in as a whole.
+  // From here on `ctl` is not checked: a batch is applied as a whole.
   parallel_chunks(0, static_cast<std::int64_t>(touched.size()), 16,
                   worthwhile_threads(static_cast<std::int64_t>(edges.size()), threads), control(),
                   [&](int, std::int64_t begin, std::int64_t end) {
@@ -137,7 +137,7 @@ std::int64_t changing_tiles::erase(std::span<const std::int64_t> edges, int thre
 }
 
 std::int64_t changing_tiles::refine(std::int64_t budget, int threads, const control& ctl) {
-  // Goes on where the last call ended, so that no tile waits for ever.
+  // Continues where the last call ended, so that every tile gets its turn.
   std::vector<std::size_t> chosen;
   std::int64_t moved = 0;
   for (std::size_t seen = 0; seen < tiles_.size() && moved < budget; ++seen) {

@@ -1,7 +1,7 @@
-// column_batch.hpp - steps of different groups, or of different lengths, sorted side by side.
+// column_batch.hpp - sorts steps of different groups, or of different lengths, side by side.
 //
-// Where blocks are shorter than a vector, the steps of one group do not fill the columns of the sorting network. They
-// are collected here, with the places that their edges came from, until eight are there.
+// If blocks are shorter than a vector, the steps of one group do not fill the columns of the sorting network. This
+// class collects steps, with the places that their edges came from, until there are eight.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -18,10 +18,11 @@ class column_batch {
  public:
   column_batch(std::span<edge_word> edges, const sorting_network& network, int lanes)
       : edges_(edges), network_(network), lanes_(static_cast<std::size_t>(lanes)) {
-    std::fill(rows_.begin(), rows_.end(), network_row{});  // columns that nobody fills are sorted, too
+    std::fill(rows_.begin(), rows_.end(), network_row{});  // unused columns are sorted too
   }
 
-  // The edges at places(0), places(1), .., places(count - 1), which ascend, are to be sorted; count <= lanes.
+  // Adds a step: the edges at places(0), places(1), .., places(count - 1), which ascend, are to be sorted; count <=
+  // lanes.
   template <class Places>
   void add(std::size_t count, Places&& places) {
     auto& column = places_[columns_];

@@ -1,4 +1,4 @@
-// edge_rank.cpp - edge-centric PageRank: two random accesses per edge, whose locality is that of the list's order.
+// edge_rank.cpp - edge-centric PageRank: two random accesses per edge, whose locality depends on the order of the list.
 #include "graphlode/locality/edge_rank.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ void send_run(const edge_word* first, std::int64_t count, const double* sent, do
 }  // namespace
 
 void send(std::span<const edge_word> edges, sort_key key, const double* sent, double* sums, const control& ctl) {
-  constexpr std::size_t chunk = 1 << 18;  // edges between two looks at the control
+  constexpr std::size_t chunk = 1 << 18;  // edges between checks of the control
   with_key(key, [&]<sort_key Key>() {
     for (std::size_t begin = 0; begin < edges.size(); begin += chunk) {
       ctl.check();

@@ -1,4 +1,4 @@
-// progressive.cpp - reordering alone: units of a pass on all threads.
+// progressive.cpp - reordering without sending: the units of a pass on all threads.
 #include "graphlode/locality/progressive.hpp"
 
 #include "graphlode/parallel.hpp"

@@ -1,7 +1,7 @@
-// progressive_pass.hpp - the steps of a pass, eight side by side, with something to be done to the edges on the way.
+// progressive_pass.hpp - the steps of a pass, eight side by side, with a function to call for the edges on the way.
 //
-// Steps of a group are independent of each other, and so are groups: a pass is cut into units of up to a few thousand
-// steps of one group, which may run in any order on any thread.
+// The steps of a group are independent, and so are groups. A pass is cut into units of up to a few thousand steps of
+// one group, which may run in any order on any thread.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -24,14 +24,14 @@ class progressive_pass {
 
   bool settled() const noexcept { return schedule_.num_groups() == 0; }
   std::int64_t num_units() const noexcept { return schedule_.num_groups() * units_per_group_; }
-  // Units that make a piece of work worth handing out.
+  // The number of units that make a piece of work worth handing out.
   std::int64_t grain() const noexcept {
     const auto edges_per_unit = static_cast<std::int64_t>(edges_.size()) / num_units() + 1;
     return std::max<std::int64_t>(1, (std::int64_t{1} << 16) / edges_per_unit);
   }
 
-  // Sorts the steps of the units begin .. end - 1 and returns how many edges they have. process(first, count) sees
-  // every edge before it is moved: runs of neighbouring edges of a block, not quite in the order of the steps.
+  // Sorts the steps of the units begin .. end - 1. Returns the number of their edges. Calls process(first, count) for
+  // every edge before it is moved: for runs of adjacent edges of a block, not exactly in the order of the steps.
   template <class Process>
   std::int64_t run(std::int64_t begin, std::int64_t end, Process&& process) const {
     column_batch batch(edges_, network_, schedule_.lanes());
@@ -68,7 +68,7 @@ class progressive_pass {
     return part == units_per_group_ - 1 ? done + sort_last_step(starts, batch, process) : done;
   }
 
-  // Eight steps, whose edges are neighbours in each block.
+  // Eight steps, whose edges are adjacent in each block.
   template <class Process>
   void sort_columns(const block_starts& starts, std::int64_t step, Process&& process) const {
     network_row rows[most_lanes];
@@ -82,7 +82,7 @@ class progressive_pass {
       std::memcpy(edges_.data() + starts[lane] + step, rows[lane].words, sizeof(network_row));
   }
 
-  // A group of fewer edges than lanes: blocks hold one edge or none, and the only step takes all of them.
+  // A group with fewer edges than lanes: blocks hold at most one edge, and the only step takes all of them.
   template <class Process>
   std::int64_t sort_group(std::int64_t begin, std::int64_t end, column_batch& batch, Process&& process) const {
     const auto count = end - begin;
@@ -95,7 +95,7 @@ class progressive_pass {
     return count;
   }
 
-  // The step that only the longer blocks take part in.
+  // The step in which only the longer blocks take part.
   template <class Process>
   std::int64_t sort_last_step(const block_starts& starts, column_batch& batch, Process&& process) const {
     std::array<std::int64_t, most_lanes> places;

@@ -1,7 +1,7 @@
-// maximal/largest.cpp - one clique of the largest size; see maximal/largest.hpp.
+// maximal/largest.cpp - finds one clique of the largest size. See maximal/largest.hpp.
 //
-// Roots are taken from the highest rank down: their problems are small and lie in the densest part, so that a large
-// clique is known before the many other roots come, most of which then have too few later neighbors and are skipped.
+// Roots are taken from the highest rank down. Their problems are small and lie in the densest part, so a large clique
+// is known early. Most of the many other roots then have too few later neighbors and are skipped.
 #include "maximal/largest.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t least_given = 16;
 
-// Colours the candidates at bits[at ..] and puts a frame on the stack if some of them need a branch.
+// Colors the candidates at bits[at ..] and pushes a frame if some of them need a branch.
 template <int Width>
 [[gnu::always_inline]] inline void open_node(bound_search& s, const problem& in, std::int64_t at,
                                              std::int64_t order_from) {
@@ -23,7 +23,7 @@ template <int Width>
   s.bits.reserve(at + 3 * words);
   word* const candidates = s.bits.data() + at;
   word* const left = candidates + words;
-  word* const colourable = left + words;
+  word* const colorable = left + words;
   std::int64_t size = 0;
   for (std::int64_t k = 0; k < words; ++k) {
     left[k] = candidates[k];
@@ -31,22 +31,22 @@ template <int Width>
   }
   s.order.reserve(order_from + size);
   const auto held = static_cast<std::int64_t>(s.held.size());
-  const auto enough = s.best.size() - held;  // so many colours cannot give a larger clique
+  const auto enough = s.best.size() - held;  // this many colors cannot give a larger clique
   auto end = order_from;
   std::int64_t first = 0;
-  for (std::uint32_t colour = 1;; ++colour) {
+  for (std::uint32_t color = 1;; ++color) {
     while (first < words && left[first] == 0) ++first;
     if (first == words) break;
-    for (std::int64_t k = first; k < words; ++k) colourable[k] = left[k];
+    for (std::int64_t k = first; k < words; ++k) colorable[k] = left[k];
     for (std::int64_t k = first; k < words; ++k) {
-      while (colourable[k]) {
-        const word lowest = colourable[k] & -colourable[k];
+      while (colorable[k]) {
+        const word lowest = colorable[k] & -colorable[k];
         const auto v = 64 * k + std::countr_zero(lowest);
         const word* const joined = in.row(v);
         left[k] ^= lowest;
-        colourable[k] ^= lowest;
-        for (std::int64_t j = k; j < words; ++j) colourable[j] &= ~joined[j];
-        if (colour > enough) s.order[end++] = {static_cast<std::uint32_t>(v), colour};
+        colorable[k] ^= lowest;
+        for (std::int64_t j = k; j < words; ++j) colorable[j] &= ~joined[j];
+        if (color > enough) s.order[end++] = {static_cast<std::uint32_t>(v), color};
       }
     }
   }
@@ -64,7 +64,7 @@ template <int Width>
     s.tick(64 * words * words);
     auto& node = s.frames.back();
     s.held.resize(static_cast<std::size_t>(node.held));
-    if (node.order == node.order_end || node.held + s.order[node.order_end - 1].colour <= s.best.size()) {
+    if (node.order == node.order_end || node.held + s.order[node.order_end - 1].color <= s.best.size()) {
       s.frames.pop_back();
       continue;
     }
@@ -94,8 +94,8 @@ template <int Width>
 
 using owned = std::shared_ptr<const problem>;
 
-// An exception must not leave a cloned function: the compiler takes what chooses between clones for one that never
-// throws. It is kept, and `descend` throws it again.
+// An exception must not leave a cloned function, because the compiler treats the resolver as a function that never
+// throws. It is stored, and `descend` rethrows it.
 template <int Width>
 [[gnu::always_inline]] inline void search_guarded(bound_search& s, const owned& in, std::int64_t at) {
   try {
@@ -155,7 +155,7 @@ void bound_search::descend(const std::shared_ptr<const problem>& in, std::int64_
 
 void bound_search::reduce(const problem& in) {
   const auto n = in.num_candidates;
-  const auto needed = best.size() - 1;  // neighbors of a candidate among the others, in a clique larger than the best
+  const auto needed = best.size() - 1;  // neighbors that a candidate of a larger clique has among the others
   bits.reserve(in.words);
   word* const left = bits.data();
   fill(left, in.words, n);
@@ -237,7 +237,7 @@ class bound_searcher {
   void finish() {}
 
  private:
-  // The neighborhood of u, unless it is too small for a clique larger than the best.
+  // The neighborhood of u, or null if it is too small for a clique larger than the best.
   std::shared_ptr<problem> built(std::int64_t u) {
     const auto num_candidates = graph_.degree(u);
     if (num_candidates + 1 <= search_.best.size()) return nullptr;
@@ -251,7 +251,7 @@ class bound_searcher {
   bound_search search_;
 };
 
-// Roots with the longest rows, longest first.
+// The roots with the longest rows, longest first.
 template <class Vertex>
 std::vector<std::int64_t> longest_rows(const csr_view<Vertex>& graph, std::int64_t begin, std::int64_t end,
                                        std::int64_t count) {

@@ -1,9 +1,9 @@
-// maximal/largest.hpp - the search for a clique larger than the best so far below one root, on rows of bits.
+// maximal/largest.hpp - the search below one root for a clique larger than the best so far, on bit rows.
 //
-// Branch and bound with a greedy colouring: no clique has two vertices of one colour, so a set of candidates that can
-// be coloured with few colours needs no search. Colouring is done on rows of bits, class by class (San Segundo's
-// method), and only candidates whose colour number could still lead to a larger clique become branches, the highest
-// first. All threads share the size of the best clique, and every gain shortens all their searches at once.
+// Branch and bound with a greedy coloring: a clique has no two vertices of one color, so candidates that can be colored
+// with few colors need no search. Bit rows are colored class by class (San Segundo's method). Only candidates whose
+// color number could still lead to a larger clique become branches, the highest first. All threads share the size of
+// the best clique, so every gain shortens all their searches at once.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -44,26 +44,26 @@ class bound_search {
   bound_search(best_clique& so_far, branch_pool<bound_branch>& shared, const control& stop)
       : best(so_far), pool(shared), ctl(stop) {}
 
-  // Looks for a larger clique that has `root` and otherwise candidates of the built problem.
+  // Searches a larger clique that consists of `root` and candidates of the problem.
   void from_root(const std::shared_ptr<const problem>& in, std::int64_t root);
-  // One clique that has `root`, by always adding the candidate with the most neighbors among those left.
+  // Finds one clique with `root`, by repeatedly adding the candidate with the most neighbors among the remaining ones.
   void greedily(const problem& in, std::int64_t root);
   void from_branch(const bound_branch& given);
 
   struct frame {
     std::int64_t held;
     std::int64_t bits;   // where its candidates lie in `bits`
-    std::int64_t order;  // where its branches lie in `order`: candidates by rising colour
+    std::int64_t order;  // where its branches lie in `order`: candidates by ascending color
     std::int64_t order_end;
   };
-  struct coloured {
+  struct colored {
     std::uint32_t vertex;
-    std::uint32_t colour;
+    std::uint32_t color;
   };
 
   void descend(const std::shared_ptr<const problem>& in, std::int64_t at);
   void give_away(const std::shared_ptr<const problem>& in, std::int64_t at);
-  // Looks for a stop after every few milliseconds of work, in words that were looked at.
+  // Checks for a stop every few milliseconds of work, measured in words read.
   void tick(std::int64_t work) {
     if ((work_left_ -= work) > 0) return;
     work_left_ = std::int64_t{1} << 20;
@@ -77,13 +77,13 @@ class bound_search {
   std::vector<std::int64_t> held;
   std::vector<frame> frames;
   growing<word> bits;
-  growing<coloured> order;
+  growing<colored> order;
   std::exception_ptr failure;  // of a cloned search
-  problem_slots slots;         // for what is built
-  problem_slots ordered;       // for what is searched
+  problem_slots slots;         // for problems that are built
+  problem_slots ordered;       // for problems that are searched
 
  private:
-  // The candidates that can be in a larger clique, those with few neighbors last.
+  // Finds the candidates that can be in a larger clique, those with few neighbors last.
   void reduce(const problem& in);
 
   std::vector<std::uint32_t> kept_;

@@ -1,8 +1,8 @@
 // maximal/pool.hpp - how threads share a search whose parts differ by many orders of magnitude.
 //
-// Threads take roots as long as there are any. One that finds none waits here for a branch that another thread gives
-// away, and as long as somebody waits, every searching thread gives its next larger branch away instead of descending.
-// So one heavy root is split as deep as needed, and nothing is copied while all threads are busy.
+// Threads take roots while there are any. A thread that finds none waits here for a branch that another thread gives
+// away. While a thread waits, every searching thread gives its next larger branch away instead of descending. So one
+// heavy root is split as deeply as needed, and nothing is copied while all threads are busy.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -19,10 +19,10 @@ namespace graphlode::mining::maximal {
 template <class Branch>
 class branch_pool {
  public:
-  // Whether a branch should be given away; cheap enough to ask at every branch.
+  // Whether a branch should be given away. Cheap enough to be called at every branch.
   bool wanted() const noexcept { return missing_.load(std::memory_order_relaxed) > 0; }
 
-  // Whether some thread has failed: what the others still find will not be seen.
+  // Whether some thread has failed. Further results of the others are then discarded.
   bool abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed); }
 
   void give(Branch&& branch) {
@@ -34,13 +34,13 @@ class branch_pool {
     changed_.notify_one();
   }
 
-  // A thread joins before its first root, and leaves by `take` or `abandon`.
+  // A thread joins before its first root. It leaves when `take` returns false, or by `abandon`.
   void join() {
     const std::lock_guard lock(mutex_);
     ++working_;
   }
 
-  // Waits for a branch; false when there will be none, since nobody works any more.
+  // Waits for a branch. Returns false when there will be none, because no thread is working.
   bool take(Branch& branch) {
     std::unique_lock lock(mutex_);
     --working_;
@@ -54,7 +54,7 @@ class branch_pool {
     return true;
   }
 
-  // After an error: whoever waits, leaves.
+  // After an error: all waiting threads leave.
   void abandon() {
     {
       const std::lock_guard lock(mutex_);
@@ -69,11 +69,11 @@ class branch_pool {
   std::deque<Branch> given_;
   int working_ = 0;
   std::atomic<bool> abandoned_{false};
-  std::atomic<int> missing_{0};  // threads that wait, less the branches that are there for them
+  std::atomic<int> missing_{0};  // waiting threads minus the branches available to them
 };
 
-// Searches the roots begin .. end on all threads, from the highest rank down: there the graph is densest, and what is
-// heavy should start early. `searcher(thread)` makes what a thread needs; it has root(u) and branch(given).
+// Searches the roots begin .. end on all threads, from the highest rank down: there the graph is densest, and heavy
+// roots should start early. make_searcher() makes a thread's searcher, which has root(u), branch(given) and finish().
 template <class Branch, class MakeSearcher>
 void search_shared(std::int64_t begin, std::int64_t end, int threads, const control& ctl, branch_pool<Branch>& pool,
                    MakeSearcher&& make_searcher) {

@@ -1,10 +1,9 @@
-// maximal/problem.hpp - the neighborhood of a root as rows of bits.
+// maximal/problem.hpp - the neighborhood of a root as bit rows.
 //
 // Candidates are numbered 0 .. n - 1, and every row has one bit per candidate. Rows 0 .. n - 1 are those of the
-// candidates themselves; those that follow belong to excluded vertices, which are joined to the root but may not be
-// added: a clique that one of them could join has been found from an earlier root. Of an excluded vertex nothing but
-// its bits matters. Rows are 1, 2, 4 or 8 words wide, so that the searches can be compiled for each width, or any
-// number of words beyond.
+// candidates. Further rows belong to excluded vertices: they are adjacent to the root but may not be added, because
+// cliques with them have been found from an earlier root. Only the bits of an excluded vertex matter. Rows are 1, 2, 4
+// or 8 words wide, so that searches can be compiled for each width, or any number of words beyond.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -32,7 +31,7 @@ inline int width_of(std::int64_t words) {
   return words > 8 ? num_widths - 1 : std::countr_zero(static_cast<word>(words));
 }
 
-// Calls visit(i) for every bit that is set, ascending.
+// Calls visit(i) for every set bit, in ascending order.
 template <class Visit>
 [[gnu::always_inline]] inline void for_each_bit(const word* bits, std::int64_t words, Visit&& visit) {
   for (std::int64_t k = 0; k < words; ++k)
@@ -43,7 +42,7 @@ inline void set_bit(word* bits, std::int64_t i) { bits[i / 64] |= word{1} << (i 
 inline void clear_bit(word* bits, std::int64_t i) { bits[i / 64] &= ~(word{1} << (i % 64)); }
 inline bool has_bit(const word* bits, std::int64_t i) { return bits[i / 64] >> (i % 64) & 1; }
 
-// An array that grows and keeps its contents; it never shrinks, since the next root may need as much.
+// An array that grows and keeps its contents. It never shrinks, because the next root may need as much.
 template <class T>
 class growing {
  public:
@@ -67,12 +66,12 @@ struct problem {
   std::int64_t num_candidates = 0;
   std::int64_t num_rows = 0;
   growing<word> rows;
-  growing<std::int64_t> names;  // of the candidates, as the result has them
+  growing<std::int64_t> names;  // names of the candidates in the result
 
   word* row(std::int64_t i) { return rows.data() + i * words; }
   const word* row(std::int64_t i) const { return rows.data() + i * words; }
 
-  // Rows of zeros for so many candidates.
+  // Starts with zero rows for this number of candidates.
   void start(std::int64_t candidates) {
     words = words_for(candidates);
     num_candidates = num_rows = candidates;
@@ -80,7 +79,7 @@ struct problem {
     rows.reserve(candidates * words);
     std::fill_n(rows.data(), candidates * words, word{0});
   }
-  // Row `num_rows`, all zero; it counts when `num_rows` is raised.
+  // Row `num_rows`, cleared. It becomes part of the problem when `num_rows` is increased.
   word* spare_row() {
     rows.reserve((num_rows + 1) * words);
     std::memset(row(num_rows), 0, static_cast<std::size_t>(words) * sizeof(word));
@@ -88,8 +87,8 @@ struct problem {
   }
 };
 
-// One problem per width, to be filled again and again; one that a branch given to another thread still needs is left
-// to it, and a new one is made.
+// One problem per width, reused. If a branch in another thread still needs a problem, that thread keeps it and a new
+// one is made.
 class problem_slots {
  public:
   std::shared_ptr<problem> free_slot(std::int64_t num_candidates) {
@@ -102,7 +101,7 @@ class problem_slots {
   std::array<std::shared_ptr<problem>, num_widths> slots_;
 };
 
-// Where a thread notes which number each rank has in the problem that it builds; zero again after each root.
+// Maps each rank to its number in the problem that a thread builds. Cleared after each root.
 template <class Vertex>
 class problem_builder {
  public:
@@ -110,9 +109,9 @@ class problem_builder {
     number_.zero();
   }
 
-  // The rows among the later neighbors of u. `excluded` are its earlier neighbors; those that touch no candidate are
-  // left out. False, with nothing of use in `into`, if one of them is joined to every candidate: then nothing below
-  // this root is maximal.
+  // Builds the rows among the later neighbors of u. `excluded` are its earlier neighbors; those adjacent to no
+  // candidate are dropped. Returns false, with `into` undefined, if one of them is adjacent to every candidate: then
+  // nothing below this root is maximal.
   bool build(problem& into, std::int64_t u, std::span<const Vertex> excluded, const std::int64_t* names) {
     const auto candidates = graph_.row(u);
     const auto size = static_cast<std::int64_t>(candidates.size());
@@ -164,8 +163,8 @@ class problem_builder {
   buffer<std::int32_t> number_;
 };
 
-// The part of a problem that is left deep in a search, in narrower rows. `kept` are candidates, in their new order, and
-// `excluded` rows of `from`; `numbers` is scratch of at least from.num_candidates entries.
+// Copies the remaining part of a problem into narrower rows. `kept` are candidates in their new order, `excluded` are
+// rows of `from`; `numbers` is scratch of at least from.num_candidates entries.
 inline void narrow(problem& into, const problem& from, std::span<const std::uint32_t> kept,
                    std::span<const std::uint32_t> excluded, growing<std::uint32_t>& numbers) {
   into.start(static_cast<std::int64_t>(kept.size()));

@@ -8,8 +8,8 @@
 namespace graphlode::mining::maximal {
 namespace {
 
-constexpr std::int64_t least_given = 12;     // fewer candidates are not worth another thread's attention
-constexpr std::int64_t least_narrowed = 12;  // nor are they worth being written anew
+constexpr std::int64_t least_given = 12;     // fewer candidates are not worth giving to another thread
+constexpr std::int64_t least_narrowed = 12;  // and not worth copying
 
 // Helpers of the cloned functions below: always inlined, so that they are compiled for each instruction set.
 [[gnu::always_inline]] inline std::int64_t count_common(const word* a, const word* b, std::int64_t words) {
@@ -32,8 +32,8 @@ struct pivot {
   }
 };
 
-// Holds the candidates that are joined to all others, chooses the pivot among the rest and the excluded, and puts a
-// frame on the stack unless the node is done. Every excluded row has some, but not all of the candidates.
+// Holds the candidates that are adjacent to all others, chooses the pivot among the rest and the excluded vertices, and
+// pushes a frame unless the node is finished. Every excluded row has some of the candidates, but not all.
 template <int Width>
 [[gnu::always_inline]] inline void open_node(maximal_search& s, const problem& in, maximal_search::frame node,
                                              std::int64_t size, pivot best) {
@@ -83,7 +83,8 @@ template <int Width>
   s.frames.push_back(node);
 }
 
-// The excluded rows that are joined to v and to some of the child's candidates; false if one has all of them.
+// Keeps the excluded rows that are adjacent to v and to some of the child's candidates. Returns false if one has all of
+// them.
 template <int Width>
 [[gnu::always_inline]] inline bool exclude(maximal_search& s, const problem& in, const maximal_search::frame& node,
                                            std::int64_t v, maximal_search::frame& child, std::int64_t size,
@@ -147,7 +148,7 @@ template <int Width>
       fewer[j] = candidates[j] & joined[j];
       size += __builtin_popcountll(fewer[j]);
     }
-    // The child's excluded rows lie behind the node's, with a place between them for v itself.
+    // The child's excluded rows lie behind the node's, with one place between them for v itself.
     maximal_search::frame child{0, node.bits + 2 * words, node.excluded_end + 1, 0};
     pivot best;
     const bool open = node.held + 1 + size >= s.min_size && exclude<Width>(s, in, node, v, child, size, best);
@@ -170,8 +171,8 @@ template <int Width>
 
 using owned = std::shared_ptr<const problem>;
 
-// An exception must not leave a cloned function: the compiler takes what chooses between clones for one that never
-// throws. It is kept, and `descend` throws it again.
+// An exception must not leave a cloned function, because the compiler treats the resolver as a function that never
+// throws. It is stored, and `descend` rethrows it.
 template <int Width>
 [[gnu::always_inline]] inline void search_guarded(maximal_search& s, const owned& in, std::int64_t at,
                                                   std::int64_t from, std::int64_t to) {
@@ -262,7 +263,7 @@ void maximal_search::descend_narrower(const problem& in, std::int64_t at, std::i
   const auto narrower = slots.free_slot(size);
   const auto num_excluded = to - from;
   narrow(*narrower, in, kept_, {excluded.data() + from, static_cast<std::size_t>(num_excluded)}, numbers_);
-  // Above what is on the stacks already: the node's own candidates are not needed below.
+  // Above the current contents of the stacks; the node's own candidates are not needed below.
   bits.reserve(at + narrower->words);
   for (std::int64_t k = 0; k < narrower->words; ++k) {
     const auto left = std::clamp<std::int64_t>(size - 64 * k, 0, 64);

@@ -1,12 +1,12 @@
-// maximal/search.hpp - the search for maximal cliques below one root, on rows of bits.
+// maximal/search.hpp - the search for maximal cliques below one root, on bit rows.
 //
-// Bron and Kerbosch's search with Tomita's pivot: at every node there are the vertices held, the candidates joined to
-// all of them, and the excluded vertices that are joined to all of them but whose cliques were found before. With the
-// pivot, the vertex joined to most candidates, only candidates that are not joined to it need a branch. Three things
-// make it short: an excluded vertex joined to all candidates ends a node, one joined to none is forgotten; candidates
-// joined to all others are held at once, so that a clique among the candidates is one node; and when few candidates are
-// left the problem is written anew in narrower rows. The stacks are arrays, since a search may be as deep as the
-// degeneracy, and a search is one function per width, compiled for several instruction sets.
+// The search of Bron and Kerbosch with Tomita's pivot. A node has the held vertices, the candidates adjacent to all of
+// them, and the excluded vertices, which are adjacent to all of them but whose cliques have been found before. The
+// pivot is the vertex adjacent to most candidates; only candidates that are not adjacent to it need a branch. Three
+// things keep the search short. An excluded vertex adjacent to all candidates ends a node, and one adjacent to none is
+// dropped. Candidates adjacent to all others are held at once, so a clique among the candidates is one node. And when
+// few candidates are left, the problem is copied into narrower rows. The stacks are arrays, because a search may be as
+// deep as the degeneracy. Each width is one function, compiled for several instruction sets.
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -34,22 +34,22 @@ class maximal_search {
                  const control& stop)
       : writer(sink, options.batch_size), pool(shared), ctl(stop), min_size(options.min_size) {}
 
-  // All maximal cliques of a built problem, each with `root`.
+  // Finds all maximal cliques of a problem that contain `root`.
   void from_root(const std::shared_ptr<const problem>& in, std::int64_t root);
   void from_branch(const maximal_branch& given);
 
   struct frame {
-    std::int64_t held;      // vertices held at this node
+    std::int64_t held;      // number of vertices held at this node
     std::int64_t bits;      // where its candidates lie in `bits`, followed by those that still need a branch
     std::int64_t excluded;  // where its excluded rows lie in `excluded`
     std::int64_t excluded_end;
   };
 
-  // Searches below the node whose candidates lie at bits[at ..] and whose excluded rows at excluded[from .. to).
+  // Searches below the node whose candidates are at bits[at ..] and whose excluded rows are excluded[from .. to).
   void descend(const std::shared_ptr<const problem>& in, std::int64_t at, std::int64_t from, std::int64_t to);
   void give_away(const std::shared_ptr<const problem>& in, std::int64_t at, std::int64_t from, std::int64_t to);
   void descend_narrower(const problem& in, std::int64_t at, std::int64_t size, std::int64_t from, std::int64_t to);
-  // Looks for a stop after every few milliseconds of work, in words that were looked at.
+  // Checks for a stop every few milliseconds of work, measured in words read.
   void tick(std::int64_t work) {
     if ((work_left_ -= work) > 0) return;
     work_left_ = std::int64_t{1} << 20;

@@ -1,6 +1,6 @@
-// maximal/writer.hpp - gathers the cliques that one thread finds into batches for the sink.
+// maximal/writer.hpp - collects the cliques of one thread into batches for the sink.
 //
-// The first batch is small, so that a caller who only looks at a few gets them at once; the next ones grow.
+// The first batch is small, so that a caller who wants only a few cliques gets them at once. Later batches grow.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -41,7 +41,7 @@ class clique_writer {
 
  private:
   static constexpr std::int64_t first_batch = 64;
-  static constexpr std::int64_t most_members = 1 << 20;  // 8 MiB, however large the cliques are
+  static constexpr std::int64_t most_members = 1 << 20;  // 8 MiB, for cliques of any size
 
   static void copy_sorted(std::span<const std::int64_t> clique, std::int64_t* out) {
     if (clique.size() > 24) {
@@ -50,7 +50,7 @@ class clique_writer {
       return;
     }
     std::int64_t size = 0;
-    for (const auto v : clique) {  // insertion: cliques are short, and parts of them come in order
+    for (const auto v : clique) {  // insertion sort: cliques are short and partly sorted
       auto i = size++;
       for (; i > 0 && out[i - 1] > v; --i) out[i] = out[i - 1];
       out[i] = v;

@@ -1,4 +1,4 @@
-// caches.cpp - the caches, and the traces of both ways to walk an edge list.
+// caches.cpp - the caches, and the traces of both ways to process an edge list.
 #include "graphlode/measure/caches.hpp"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ using locality::sort_key;
 
 namespace {
 
-constexpr std::int64_t edges_between_looks = 1 << 18;  // at the control
-constexpr std::uint64_t page = 4096;                   // vertex data begins at one
+constexpr std::int64_t edges_between_looks = 1 << 18;  // edges between checks of the control
+constexpr std::uint64_t page = 4096;                   // vertex data begins at a page boundary
 constexpr std::uint64_t nothing = ~std::uint64_t{0};
 
 }  // namespace
@@ -30,7 +30,7 @@ bool cache::touch(std::uint64_t address) noexcept {
   const std::uint64_t line = address >> line_bits_;
   std::uint64_t* const set = lines_.data() + (line & set_mask_) * static_cast<std::uint64_t>(ways_);
   if (set[0] == line) return true;
-  // The line moves to the front, and those before its place, or all if it was not there, move back by one.
+  // The line moves to the front. Those before its old place, or all if it was not cached, move back by one.
   std::uint64_t moving = set[0];
   set[0] = line;
   for (int way = 1; way < ways_; ++way) {
@@ -85,10 +85,10 @@ void cache_simulation::pass_in_steps(std::span<const edge_word> edges, sort_key 
                                      const control& ctl) {
   const auto size = static_cast<std::int64_t>(edges.size());
   const locality::block_schedule schedule(size, lanes, level);
-  if (schedule.full_steps() == 0) return pass_in_order(edges, key, ctl);  // a step takes a whole group as it lies
+  if (schedule.full_steps() == 0) return pass_in_order(edges, key, ctl);  // a step is a whole group in list order
   with_key(key, [&]<sort_key Key>() {
     locality::block_schedule::block_starts starts;
-    std::int64_t turn = 0, told = 0;
+    std::int64_t turn = 0, reported = 0;
     for (std::int64_t group = 0; group < schedule.num_groups(); ++group) {
       schedule.find_starts(group, starts);
       for (std::int64_t step = 0; step <= schedule.full_steps(); ++step) {
@@ -96,14 +96,14 @@ void cache_simulation::pass_in_steps(std::span<const edge_word> edges, sort_key 
           const auto place = starts[lane] + step;
           if (place < starts[lane + 1]) visit<Key>(edges[static_cast<std::size_t>(place)], place, turn++);
         }
-        if (turn - told >= edges_between_looks) {
+        if (turn - reported >= edges_between_looks) {
           ctl.check();
-          ctl.advance(turn - told);
-          told = turn;
+          ctl.advance(turn - reported);
+          reported = turn;
         }
       }
     }
-    ctl.advance(turn - told);
+    ctl.advance(turn - reported);
   });
 }
 

@@ -1,4 +1,4 @@
-// all_cliques.cpp - cliques of every size: the pivoting search without the forms that close it for one size.
+// all_cliques.cpp - cliques of every size: the pivoting search without the closed forms for a single size.
 #include "graphlode/mining/all_cliques.hpp"
 
 #include "cliques/run.hpp"

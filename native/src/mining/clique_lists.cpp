@@ -1,12 +1,11 @@
-// clique_lists.cpp - list k-cliques by enumeration on bit rows.
+// clique_lists.cpp - lists k-cliques by enumeration on bit rows.
 //
-// The row of a root u becomes a small graph of its own: candidate i is the i-th entry of the row, and bit row i holds
-// the candidates j > i that i is joined to. Below an entry (u, i) every further vertex costs one AND of bit rows, and
-// where one vertex is missing the cliques are written in bulk: the names held so far, and one name per bit that is
-// left.
+// The row of a root u becomes a small graph: candidate i is the i-th entry of the row, and bit row i holds the
+// candidates j > i that are adjacent to i. Below an entry (u, i), every further vertex costs one AND of bit rows. When
+// one vertex is missing, the cliques are written in bulk: the names held so far, and one name per remaining bit.
 //
-// Threads draw ranges of entries, long ones first and ever shorter ones towards the end, so that a heavy root is shared
-// by all. A range may begin inside a row: then only the bit rows from there on are built.
+// Threads draw ranges of entries, long ones first and shorter ones towards the end, so that all threads share a heavy
+// root. A range may begin inside a row: then only the bit rows from there on are built.
 #include "graphlode/mining/clique_lists.hpp"
 
 #include <algorithm>
@@ -23,7 +22,7 @@
 namespace graphlode::mining {
 namespace {
 
-// What ends a search early, whichever thread it comes from.
+// What ends a search early, in whichever thread it occurs.
 struct search_end {
   const control& ctl;
   std::atomic<bool> failed{false};
@@ -33,7 +32,7 @@ struct search_end {
   }
 };
 
-// The candidates of one root: bit rows towards higher candidates, and what is written for each.
+// The candidates of one root: bit rows towards higher candidates, and the name of each.
 struct root_space {
   row_block rows;
   int width_class = 0;
@@ -48,7 +47,7 @@ struct root_space {
   }
 };
 
-// The sets of candidates on the way down from an entry, and the names held.
+// The sets of candidates on the path below an entry, and the held names.
 struct search_path {
   buffer<word> sets;
   buffer<std::int64_t> head;
@@ -56,7 +55,7 @@ struct search_path {
   search_path(int k, int longest) : sets((k - 2) * width_for(longest, false).words), head(k) {}
 };
 
-// Where two vertices are missing: each candidate of the set, with each of its higher neighbors in the set.
+// Two vertices are missing: writes each candidate of the set with each of its higher neighbors in the set.
 template <int K>
 [[gnu::always_inline]] inline void write_pairs(const root_space& space, const word* set, int words, int k,
                                                std::int64_t* head, clique_batch& batch) {
@@ -71,8 +70,8 @@ template <int K>
     }
 }
 
-// Takes the lowest candidate out of a set that is not empty and puts those of the rest that are joined to it into
-// `next`. Returns the candidate and how many are joined to it.
+// Removes the lowest candidate from a nonempty set and writes the remaining candidates adjacent to it to `next`.
+// Returns the candidate and the number of those.
 [[gnu::always_inline]] inline std::pair<int, int> take_lowest(const root_space& space, word* set, word* next,
                                                               int words) {
   int from = 0;
@@ -92,9 +91,9 @@ template <int K>
   return std::all_of(set, set + words, [](word w) { return w == 0; });
 }
 
-// Lists the cliques below the entry of candidate `first`, whose own name and its root's are in the head already. Each
-// level has a set of the candidates that are joined to everything held and were not tried yet; since bit rows lead to
-// higher candidates only, that is all that the next level can draw from. Words and K are compiled in; 0 stands for any.
+// Lists the cliques below the entry of candidate `first`. Its name and the root's are already in the head. Each level
+// has the set of untried candidates that are adjacent to everything held. Bit rows lead to higher candidates only, so
+// the next level needs no other candidates. Words and K are compile-time values; 0 stands for any.
 template <int Words, int K>
 GRAPHLODE_CLONES void list_below(const root_space& space, int first, int any_k, search_path& path, clique_batch& batch,
                                  const search_end& end) {
@@ -113,7 +112,7 @@ GRAPHLODE_CLONES void list_below(const root_space& space, int first, int any_k, 
       write_pairs<K>(space, set, words, k, head, batch);
     } else if (!is_empty(set, words)) {
       const auto [candidate, joined] = take_lowest(space, set, set + words, words);
-      if (joined >= k - held - 1) {  // as many as are missing then
+      if (joined >= k - held - 1) {  // enough for the vertices that are then missing
         head[held++] = space.names[candidate];
         set += words;
       }
@@ -166,7 +165,7 @@ listing choose(int width_class, int k) {
   }
 }
 
-// One thread's search from one range of entries after the other.
+// The search of one thread, from one range of entries after the other.
 template <class Vertex>
 class list_search {
  public:
@@ -188,7 +187,7 @@ class list_search {
     for (; begin < end; ++u) {
       const auto first = begin - graph_.offsets[u];
       const auto beyond = std::min(end, graph_.offsets[u + 1]) - graph_.offsets[u];
-      // An entry needs k - 2 more behind it.
+      // An entry needs k - 2 more entries behind it.
       candidates(u, static_cast<int>(first), static_cast<int>(std::min(beyond, graph_.degree(u) - (k_ - 2))));
       begin = graph_.offsets[u] + beyond;
     }
@@ -209,7 +208,8 @@ class list_search {
     }
   }
 
-  // The bit rows from candidate `first` on: earlier ones are not needed, and ranges are drawn in ascending order.
+  // Builds the bit rows from candidate `first` on. Earlier ones are not needed, because ranges are drawn in ascending
+  // order.
   void build(std::int64_t u, int first) {
     const auto row = graph_.row(u);
     const int size = static_cast<int>(row.size());
@@ -232,14 +232,14 @@ class list_search {
   const int k_;
   const std::int64_t* const names_;
   const search_end& end_;
-  buffer<std::int32_t> places_;  // 1 + place among the candidates of the root; 0: none of them
+  buffer<std::int32_t> places_;  // 1 + place among the candidates of the root; 0: not a candidate
   root_space space_;
   search_path path_;
   clique_batch batch_;
   std::int64_t built_ = -1;
 };
 
-// The length of the next range: a share of what is left, so that the last ones are single entries.
+// The length of the next range: a share of the rest, so that the last ranges are single entries.
 std::int64_t range_length(std::int64_t left, int threads) {
   constexpr std::int64_t shares_per_thread = 16, longest = 1024;
   return std::clamp<std::int64_t>(left / (shares_per_thread * threads), 1, longest);

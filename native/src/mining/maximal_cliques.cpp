@@ -1,9 +1,9 @@
-// maximal_cliques.cpp - every maximal clique, from its lowest-ranked vertex.
+// maximal_cliques.cpp - lists every maximal clique, from its lowest-ranked vertex.
 //
-// For each root the later neighbors become candidates and the earlier ones excluded rows (maximal/problem.hpp), and the
-// search below it is that of maximal/search.hpp. In a degeneracy order there are few candidates at every root, which
-// bounds the whole search by n * d * 3^(d/3) for a degeneracy d (Eppstein, Loeffler and Strash). Building the rows
-// takes at most m * d steps. Threads share roots and branches (maximal/pool.hpp).
+// For each root the later neighbors become candidates and the earlier ones excluded rows (maximal/problem.hpp); then
+// maximal/search.hpp searches below it. In a degeneracy order every root has few candidates, which bounds the search by
+// n * d * 3^(d/3) for a degeneracy d (Eppstein, Loeffler and Strash). Building the rows takes at most m * d steps.
+// Threads share roots and branches (maximal/pool.hpp).
 #include "graphlode/mining/maximal_cliques.hpp"
 
 #include <atomic>
@@ -50,7 +50,7 @@ class maximal_searcher {
   maximal::maximal_search search_;
 };
 
-// Atomic only where there is somebody else: locked additions wait for each other's cache misses.
+// Atomic only with several threads, because locked additions wait for each other's cache misses.
 std::int64_t fetch_add(std::int64_t& counter, std::int64_t value, bool alone) {
   if (alone) return std::exchange(counter, counter + value);
   return std::atomic_ref(counter).fetch_add(value, std::memory_order_relaxed);
@@ -67,7 +67,7 @@ csr<Vertex> transpose(const csr_view<Vertex>& oriented, int threads, const contr
   csr<Vertex> result{buffer<std::int64_t>(static_cast<std::size_t>(n) + 1, 0),
                      buffer<Vertex>(static_cast<std::size_t>(size))};
   auto* const offsets = result.offsets.data();
-  // Counts, then ends of the rows, from which every entry takes its place downwards.
+  // Counts, then the ends of the rows, from which every entry takes its place downwards.
   const bool alone = threads == 1;
   parallel_chunks(0, size, grain, threads, ctl, [&](int, std::int64_t begin, std::int64_t end) {
     for (auto e = begin; e < end; ++e) fetch_add(offsets[oriented.neighbors[e]], 1, alone);

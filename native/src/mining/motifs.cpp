@@ -1,7 +1,7 @@
-// motifs.cpp - all sums of a range of rows: which passes give which, and what is kept between ranges.
+// motifs.cpp - all sums of a range of rows: the pass for each sum, and the tables kept between ranges.
 //
-// All rows at once leave more freedom than some of them: 4-cycles may then be counted at their highest vertex instead
-// of at pairs, and hubs left out of the walks; what is added to which row makes no difference.
+// If all rows are counted at once, it does not matter which row a number is added to. Then 4-cycles may be counted at
+// their highest vertex instead of at pairs, and hubs may be left out of the walks.
 #include "graphlode/mining/motifs.hpp"
 
 #include <chrono>
@@ -20,7 +20,7 @@ struct motif_counter::tables {
   std::vector<pass> passes;
 
   motif_sums count(row_range rows, int threads, const control& ctl) {
-    const auto quiet = ctl.without_progress();  // the last pass tells the progress: it takes longest
+    const auto quiet = ctl.without_progress();  // the last pass reports the progress, because it takes longest
     const auto all = rows.begin == 0 && rows.end == view.num_vertices;
     motif_sums sums;
     add("vertices and edges", sums, [&] { return sum_small(view, rows, threads, quiet); });
@@ -72,7 +72,7 @@ struct motif_counter::tables {
     return found;
   }
 
-  // Hubs are left out only if all rows are counted at once, which then was the only call.
+  // Hubs are left out only if all rows are counted at once; then this was the only call.
   void find_neighborhoods(bool all, int threads, const control& ctl) {
     if (around && hubs->none()) return;
     hubs.reset();

@@ -1,4 +1,4 @@
-// orbits.cpp - which passes give which raw arrays.
+// orbits.cpp - the passes for each raw array.
 #include "graphlode/mining/orbits.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace graphlode::mining::motifs {
 namespace {
 
-// Sums over triangles of other arrays.
+// Sums of other arrays over triangles.
 constexpr raw composed[] = {raw::o52, raw::o59, raw::o65, raw::e39, raw::e45, raw::e52, raw::e53, raw::e59};
 
 enum class kind { of_vertices, of_edges, of_entries };
@@ -55,10 +55,10 @@ raw_arrays::raw_arrays(const supported_view& graph, int size, bool of_edges) {
     if (is_raw_of(static_cast<raw>(i), size, of_edges)) want(static_cast<raw>(i), graph);
 }
 
-// What passes have met several times within a row.
+// Corrects what passes find several times within a row.
 namespace {
 
-void divide_met_twice(raw_arrays& found, int size) {
+void halve_double_counts(raw_arrays& found, int size) {
   for (const auto which : {raw::o25, raw::o61}) found.divide(which, 2);
   if (size == 5)
     for (const auto which : {raw::e11, raw::o71, raw::e60, raw::e65}) found.divide(which, 2);
@@ -75,7 +75,7 @@ struct orbit_counter::state {
   std::optional<upper_rows> upper{};
   std::optional<neighborhoods> around{};
   cycle_counts cycles{};
-  buffer<std::int64_t> ahead{};    // of each vertex, what lies beyond all its neighbours
+  buffer<std::int64_t> ahead{};    // of each vertex, the sum of degree - 1 over its neighbors
   buffer<std::uint8_t> is_done{};  // of each row
   std::int64_t rows_done = 0;
 
@@ -91,7 +91,7 @@ struct orbit_counter::state {
     if (size == 5) around.emplace(*graph, view.num_vertices, threads, ctl);
   }
 
-  // One pass tells the progress: that over pairs, which takes longest.
+  // Only the pass over pairs reports progress, because it takes longest.
   void count(row_range rows, int threads, const control& ctl) {
     const auto quiet = ctl.without_progress();
     add_triangle_orbits(*graph, ahead, rows, found, threads, quiet);
@@ -106,8 +106,8 @@ struct orbit_counter::state {
     rows_done += rows.end - rows.begin;
   }
 
-  // 4-cycles and 4-cliques at edges belong to the rows of their higher ends. They are counted otherwise, but it takes
-  // so little that it is done for all rows, whoever has which.
+  // 4-cycles and 4-cliques at edges belong to the rows of their higher ends. They are counted in another way, but this
+  // takes so little time that it is done for all rows on every device.
   void add_patterns_of_4(int threads, const control& ctl) {
     const row_range all{0, view.num_vertices};
     add_cliques(*graph, *upper, all, 4, raw::e11, raw::e11, found, threads, ctl);
@@ -122,7 +122,7 @@ struct orbit_counter::state {
 
   void add_cycles(const control& ctl) {
     auto& counts = cycles.sum(*graph);
-    take_off_triangles(*graph, is_done, counts.data(), ctl);
+    subtract_triangles(*graph, is_done, counts.data(), ctl);
     for (std::int64_t u = 0; u < view.num_vertices; ++u) {
       std::uint64_t twice = 0;
       for (auto e = view.offsets[u]; e < view.offsets[u + 1]; ++e) twice += counts[view.edges[e]];
@@ -134,7 +134,7 @@ struct orbit_counter::state {
 
 orbit_counter::orbit_counter(const supported_view& graph, int size, bool of_edges)
     : state_(new state{graph, size, of_edges, raw_arrays(graph, size, of_edges)}) {
-  // Orbits of vertices need the fans of entries on the way.
+  // Orbits of vertices need the fans of entries as an intermediate result.
   if (size == 5 && !of_edges) state_->found.want(raw::fans, graph);
 }
 orbit_counter::~orbit_counter() = default;
@@ -154,7 +154,7 @@ raw_arrays orbit_counter::take(int threads, const control& ctl) {
     state_->add_patterns_of_4(threads, quiet);
   else
     state_->add_cycles(quiet);
-  divide_met_twice(found, state_->size);
+  halve_double_counts(found, state_->size);
   if (state_->size == 5 && state_->rows_done == state_->view.num_vertices) {
     add_composed_orbits(*state_->graph, found, threads, quiet);
   } else {

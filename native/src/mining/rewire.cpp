@@ -1,9 +1,9 @@
-// rewire.cpp - degree-preserving randomisation by edge swaps.
+// rewire.cpp - degree-preserving randomization by edge swaps.
 //
-// The chain of swaps, in which a refused attempt counts as a step, is symmetric and connected on the simple graphs of
-// one degree sequence, so that in the long run each of them is equally likely (Fosdick, Larremore, Nishimura and
-// Ugander, SIAM Review 60, 2018). Whether an edge exists is asked of an open-addressing table of all edges of the
-// sample; what is removed leaves no mark behind: entries after it move up.
+// The chain of swaps, in which a rejected attempt counts as a step, is symmetric and connected on the simple graphs of
+// one degree sequence. So in the long run each of them is equally likely (Fosdick, Larremore, Nishimura and Ugander,
+// SIAM Review 60, 2018). An open-addressing table of all edges of the sample says whether an edge exists. Removal
+// leaves no tombstones: later entries move up.
 #include "graphlode/mining/rewire.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class edge_table {
     auto hole = home(key);
     while (slots_[hole] != key) hole = (hole + 1) & mask_;
     for (auto at = (hole + 1) & mask_; slots_[at] != empty; at = (at + 1) & mask_) {
-      // Whoever was pushed past the hole by others moves into it.
+      // Entries that were displaced beyond the hole move into it.
       if (((at - home(slots_[at])) & mask_) < ((at - hole) & mask_)) continue;
       slots_[hole] = slots_[at];
       hole = at;
@@ -50,7 +50,7 @@ class edge_table {
   }
 
  private:
-  static constexpr std::uint64_t empty = ~std::uint64_t{0};  // no edge: it would join a vertex to itself
+  static constexpr std::uint64_t empty = ~std::uint64_t{0};  // not an edge: it would be a self-loop
 
   std::size_t home(std::uint64_t key) const { return generate::mix(key) & mask_; }
 
@@ -70,7 +70,7 @@ void make_sample(std::int64_t num_edges, std::int64_t attempts, const generate::
     const auto first = words.word(counter), second = words.word(counter + 1);
     const auto i = generate::below(first, choices), j = generate::below(second, choices);
     if (i == j) continue;
-    // The second edge is taken in either direction: its low bits have no part in the choice above.
+    // The second edge is taken in either direction. Its low bits did not affect the choice above.
     const bool turned = (second & 1) != 0;
     const auto a = src[i], b = dst[i];
     const auto c = turned ? dst[j] : src[j], d = turned ? src[j] : dst[j];

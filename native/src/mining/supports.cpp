@@ -1,8 +1,8 @@
 // supports.cpp - from rows of vertices to rows of ranks in both directions, with edge ids and triangles.
 //
-// The oriented graph has the upper half of every row already, sorted, and the triangle kernel counts along its entries.
-// The lower halves are its transpose: a counting sort by head. Each thread takes a stretch of rows and knows from a
-// histogram where its first entry of every head goes, so lower halves come out ascending without sorting.
+// The oriented graph already has the sorted upper half of every row, and the triangle kernel counts along its entries.
+// The lower halves are its transpose: a counting sort by head. Each thread takes a range of rows; a histogram tells it
+// where its first entry of every head goes. So the lower halves are sorted without a further sort.
 #include "graphlode/mining/supports.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 constexpr int most_parts = 8;  // histograms: four bytes per vertex and part
 constexpr std::int64_t grain = 4096;
 
-// The rows of part i: about the same number of entries in each.
+// The first row of part i. Parts have about the same number of entries.
 std::int64_t first_row(const csr<rank>& oriented, std::int64_t num_vertices, int i, int parts) {
   if (i == parts) return num_vertices;
   const auto* offsets = oriented.offsets.data();
@@ -31,7 +31,7 @@ struct transposition {
   const std::int64_t* counts;  // triangles at each entry of `upper`
   supported& result;
   buffer<std::int64_t> lower_offsets;
-  buffer<std::int32_t> places;  // per part and head: where its next entry goes in the lower half of the head's row
+  buffer<std::int32_t> places;  // per part and head: the place of its next entry in the lower half of the head's row
   std::int64_t num_vertices;
   int parts;
 

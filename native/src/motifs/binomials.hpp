@@ -1,7 +1,7 @@
-// motifs/binomials.hpp - binomials of degrees and of numbers of triangles, in 64 bits wherever they fit.
+// motifs/binomials.hpp - binomials of degrees and of triangle counts, in 64 bits where they fit.
 //
-// Degrees and numbers at an edge are below 2^31. Dividing 128-bit numbers takes ten times as long as all the rest, so
-// it is left to the few that need it.
+// Degrees and numbers at an edge are below 2^31. A 128-bit division takes ten times as long as everything else, so it
+// is used only where necessary.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace graphlode::mining::motifs {
 
-// The product of two 64-bit numbers.
+// The 128-bit product of two 64-bit numbers.
 inline wide product(std::uint64_t a, std::uint64_t b) { return static_cast<wide>(a) * b; }
 
 // C(x, 2) for x < 2^32.

@@ -29,7 +29,7 @@ GRAPHLODE_CLONES void add_common_bits(const std::uint64_t* words, std::uint64_t 
 GRAPHLODE_CLONES std::uint64_t sum_choose2(const std::uint64_t* counts, std::int64_t size) {
   std::uint64_t twice = 0;
   for (std::int64_t i = 0; i < size; ++i) {
-    const auto count = counts[i] & 0xffffffff;  // known to be small, the product is one instruction
+    const auto count = counts[i] & 0xffffffff;  // known to be small, so the product is one instruction
     twice += count * (count - 1);
   }
   return twice / 2;
@@ -41,10 +41,10 @@ GRAPHLODE_CLONES std::int64_t count_common(const std::uint64_t* a, const std::ui
   return found;
 }
 
-// Compared with a table of single bits, a mask of words turns into a mask of lanes in one instruction.
+// A comparison with a table of single bits turns a mask of words into a mask of lanes in one instruction.
 GRAPHLODE_CLONES std::uint64_t sum_masked(const std::uint64_t* masks, std::int64_t num_words,
                                           const std::uint64_t* weights) {
-  constexpr int few = 8;  // bits of a word that are quicker one by one
+  constexpr int few = 8;  // up to this many bits of a word, one by one is faster
   std::uint64_t total = 0;
   for (std::int64_t w = 0; w < num_words; ++w, weights += 64) {
     auto mask = masks[w];

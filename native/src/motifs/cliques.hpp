@@ -1,4 +1,4 @@
-// motifs/cliques.hpp - the upper halves of the rows of a supported graph, as the clique kernels want them.
+// motifs/cliques.hpp - the upper halves of the rows of a supported graph, in the form that the clique kernels take.
 #pragma once
 #include <algorithm>
 #include <numeric>
@@ -35,7 +35,7 @@ class upper_rows {
  private:
   std::int64_t length(std::int64_t u) const { return offsets_[u + 1] - offsets_[u]; }
 
-  // Rows of at least two entries by falling length, ties by row: a counting sort.
+  // Rows of at least two entries by descending length, ties by row: a counting sort.
   void sort_roots() {
     std::int64_t most = 0;
     for (std::int64_t u = 0; u < num_vertices_; ++u) most = std::max(most, length(u));

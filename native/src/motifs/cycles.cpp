@@ -1,10 +1,10 @@
 // motifs/cycles.cpp - for each i the walks i-x-j below i, and from them 5-cycles and 4-cycles at their highest vertex.
 //
-// w(j) is the number of walks i-x-j with x, j < i. A 5-cycle i-x-j-k-y is an edge jk with a walk to either end; x = k
-// and y = j are taken off at once, x = y by the sum over triangles. Only the upper neighbours k of j are looked at:
-// every edge once, and in the degree order they are few. A 4-cycle i-x-j-y is a pair of walks to the same j; counting
-// it at its highest vertex leaves out all walks through a middle that ranks highest: nearly all on graphs with large
-// hubs.
+// w(j) is the number of walks i-x-j with x, j < i. A 5-cycle i-x-j-k-y is an edge jk with a walk to each end. The cases
+// x = k and y = j are subtracted at once, the case x = y by a sum over triangles. Only the upper neighbors k of j are
+// visited: every edge once, and in the degree order they are few. A 4-cycle i-x-j-y is a pair of walks to the same j.
+// Counting it at its highest vertex avoids all walks whose middle ranks highest, which are nearly all walks on graphs
+// with large hubs.
 #include <mutex>
 
 #include "graphlode/parallel.hpp"
@@ -18,8 +18,8 @@ namespace {
 struct cycle_pass {
   const motif_graph& graph;
   const cycle_goal goal;
-  const std::int64_t first = graph.first_of_degree(2);  // others are on no cycle
-  buffer<std::int32_t> first_places{};                  // in each row: the first that may be on one
+  const std::int64_t first = graph.first_of_degree(2);  // vertices below are on no cycle
+  buffer<std::int32_t> first_places{};                  // in each row: the first place that may be on a cycle
 
   void prepare(int threads, const control& ctl) {
     first_places = buffer<std::int32_t>(static_cast<std::size_t>(graph.num_vertices));
@@ -30,7 +30,7 @@ struct cycle_pass {
   std::int64_t work(std::int64_t i) const {
     std::int64_t steps = 1;
     for (std::int64_t s = first_places[i]; s < graph.lower[i]; ++s) steps += graph.places(i)[s];
-    return 8 * steps;  // each j is looked at again, with some of its neighbours
+    return 8 * steps;  // each j is visited again, with some of its neighbors
   }
 };
 
@@ -42,7 +42,7 @@ class cycle_thread {
         ways_(static_cast<std::size_t>(graph_.num_vertices), 0),
         touched_(static_cast<std::size_t>(graph_.num_vertices) + 1) {}
 
-  // Every part counts all walks of i and then goes on with its share of them.
+  // Every part counts all walks of i, and then processes its share of them.
   void search(const row_part& part, const control& ctl) {
     const auto i = part.row;
     if (graph_.lower[i] <= pass_.first_places[i]) return;
@@ -65,9 +65,10 @@ class cycle_thread {
   motif_sums sums;
 
  private:
-  static constexpr std::uint32_t neighbor_bit = std::uint32_t{1} << 31;  // of i; ways are fewer
+  static constexpr std::uint32_t neighbor_bit = std::uint32_t{1}
+                                                << 31;  // j is a neighbor of i; w(j) fits the lower bits
 
-  // A walk i-x-j is in as many 4-cycles as there are other walks to j.
+  // A walk i-x-j is in one 4-cycle for each other walk to j.
   void add_squares(std::int64_t i, const row_part& part) {
     const std::int64_t begin = pass_.first_places[i], size = graph_.lower[i] - begin;
     for (auto s = begin + size * part.part / part.parts; s < begin + size * (part.part + 1) / part.parts; ++s) {
@@ -103,8 +104,8 @@ class cycle_thread {
     for (std::int64_t s = 0; s < graph_.lower[i]; ++s) ways_[row[static_cast<std::size_t>(s)]] &= ~neighbor_bit;
   }
 
-  // Over k: (w(j) - [k ~ i]) (w(k) - [j ~ i]), taken apart so that each k is one look-up. A k without walks adds
-  // nothing: j is then no neighbour of i.
+  // Sums (w(j) - [k ~ i]) (w(k) - [j ~ i]) over k, split so that each k is one lookup. A k without walks adds nothing:
+  // then j is not a neighbor of i.
   void add_from(std::int64_t i, rank j) {
     const auto* k = graph_.neighbors + graph_.offsets[j] + graph_.lower[j];
     const auto* const end = graph_.neighbors + graph_.offsets[j + 1];

@@ -1,4 +1,4 @@
-// motifs/degrees.cpp - the sums that need one look at each vertex and edge: degrees, and triangles at both.
+// motifs/degrees.cpp - the sums that need one visit of each vertex and edge: degrees, and triangles at both.
 #include <mutex>
 
 #include "graphlode/parallel.hpp"
@@ -8,7 +8,7 @@
 namespace graphlode::mining::motifs {
 namespace {
 
-// What patterns of three vertices need is in the view: degrees, and triangles at the lower entries.
+// Patterns of three vertices need only the view: degrees, and triangles at the lower entries.
 void add_small(const supported_view& graph, std::int64_t u, motif_sums& sums) {
   sums[sum::wedges] += choose2(static_cast<std::uint64_t>(graph.degree(u)));
   std::int64_t triangles = 0;

@@ -12,7 +12,7 @@ motif_graph::motif_graph(const supported_view& view, int threads, const control&
   buffer<std::int64_t> lower_offsets(static_cast<std::size_t>(num_vertices) + 1);
   lower_offsets[0] = 0;
   for (std::int64_t u = 0; u < num_vertices; ++u) lower_offsets[u + 1] = lower_offsets[u] + lower[u];
-  // An edge is known at both ends as soon as its lower end looks at it: the id tells its place in the other row.
+  // The lower end of an edge writes both ends: the edge id gives its place in the other row.
   parallel_chunks(0, num_vertices, grain, threads, ctl, [&](int, std::int64_t begin, std::int64_t end) {
     for (auto u = begin; u < end; ++u)
       for (auto here = offsets[u] + lower[u]; here < offsets[u + 1]; ++here) {

@@ -1,9 +1,10 @@
-// motifs/hub_sums.cpp - what the pair pass leaves out: pairs of classes, and the neighbourhoods of hubs.
+// motifs/hub_sums.cpp - the part that the pair pass leaves out: pairs of classes, and the neighborhoods of hubs.
 //
-// A hub has tens of thousands of neighbours, of which a few dozen, the heavy members, are hubs themselves and joined
-// with most of the others. Heavy members keep a bit row of the light ones, every member a signature of the heavy ones,
-// light members a list of each other. The wheels around the hub are the 4-cycles among its members, each counted at its
-// highest member p: over every j < p the pairs of members below p that both are joined with.
+// A hub has tens of thousands of neighbors. A few dozen of these, the heavy members, are hubs themselves and adjacent
+// to most of the others. Each heavy member has a bit row of the light ones, every member has a signature of the heavy
+// ones, and each light member has a list of the other light ones. The wheels around the hub are the 4-cycles among its
+// members, each counted at its highest member p: over every j < p, the pairs of members below p that are adjacent to
+// both.
 #include <atomic>
 #include <bit>
 #include <mutex>
@@ -21,7 +22,7 @@
 namespace graphlode::mining::motifs {
 namespace {
 
-// Every pair of vertices by its classes: what their common hubs alone would give.
+// Sums over every pair of vertices, by class, what their common hubs alone would give.
 motif_sums sum_classes(const hub_classes& hubs) {
   motif_sums sums;
   for (std::int64_t one = 0; one < hubs.num_classes(); ++one)
@@ -152,7 +153,7 @@ class hub_thread {
     add_wheels(pairs);
   }
 
-  // Triangles whose lowest vertex is the hub and whose highest is heavy member k.
+  // Triangles whose lowest vertex is the hub and whose highest vertex is heavy member k.
   void add_triangles(std::int64_t k) {
     const auto c = graph_.row(hub_)[static_cast<std::size_t>(num_light_ + k)];
     for (auto i = graph_.lower[hub_] - num_light_; i < k; ++i) {

@@ -1,10 +1,10 @@
-// motifs/hubs.hpp - vertices that are the middle of millions of wedges, and classes of vertices with the same hubs.
+// motifs/hubs.hpp - vertices in the middle of millions of wedges, and classes of vertices with the same hubs.
 //
-// Walking along every wedge u-x-v costs the square of the degree of x. On web graphs a few dozen hubs hold nearly all
-// wedges, and thousands of vertices have exactly the same hubs as neighbours. What a pair u, v has in common among the
-// hubs then depends on their classes alone: W hubs, E edges among them. So hubs are left out of the walks, every pair
-// of classes is summed once, times the number of pairs of members, and a pair that has other common neighbours, too,
-// looks up what the hubs add. Hubs are the highest ranks; they are taken as long as there are few classes.
+// Visiting every wedge u-x-v costs the square of the degree of x. On web graphs a few dozen hubs hold nearly all
+// wedges, and thousands of vertices have exactly the same hubs as neighbors. What a pair u, v has in common among the
+// hubs then depends only on their classes: W hubs, and E edges among these. So hubs are left out of the walks, and
+// every pair of classes is summed once, times the number of pairs of members. A pair that also has other common
+// neighbors looks up what the hubs add. Hubs are the highest ranks; they are added while there are few classes.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -14,14 +14,14 @@
 
 namespace graphlode::mining::motifs {
 
-// What two classes have in common among the hubs: how many, and how many edges are among those.
+// The common hubs of two classes: their number, and the number of edges among them.
 struct common_hubs {
   std::uint32_t hubs, edges;
 };
 
 class hub_classes {
  public:
-  hub_classes() = default;  // none
+  hub_classes() = default;  // no hubs
   hub_classes(const motif_graph& graph, int threads, const control& ctl);
 
   bool none() const { return num_hubs_ == 0; }
@@ -30,7 +30,7 @@ class hub_classes {
   // The lowest rank that is a hub; the number of vertices if there is none.
   std::int64_t first(const supported_view& graph) const { return graph.num_vertices - num_hubs_; }
   std::int32_t class_of(std::int64_t v) const { return class_of_[v]; }
-  // By the other class.
+  // Indexed by the other class.
   const common_hubs* common(std::int64_t one) const { return common_.data() + one * num_classes(); }
   std::int64_t size(std::int64_t one) const { return sizes_[static_cast<std::size_t>(one)]; }
 
@@ -44,7 +44,7 @@ class hub_classes {
   buffer<std::int32_t> class_of_;
   std::vector<std::int64_t> sizes_;
   std::vector<std::vector<std::int32_t>> hubs_of_;  // of each class: n - 1 - rank, ascending
-  std::vector<std::int64_t> seen_;                  // by class: the last hub that looked at it
+  std::vector<std::int64_t> seen_;                  // by class: the last hub that examined it
   buffer<common_hubs> common_;
 };
 

@@ -1,7 +1,7 @@
 // motifs/neighborhoods.cpp - one walk along the smaller row of every edge finds all its triangles, in ascending order.
 //
-// Seen from the edge uv the common neighbours w are the members joined with v around u, and with u around v. Nobody
-// else writes those two rows, so threads share nothing.
+// For the edge uv, the common neighbors w are the members adjacent to v around u, and to u around v. No other walk
+// writes these two member rows, so threads share nothing.
 #include "motifs/neighborhoods.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace graphlode::mining::motifs {
 
 neighborhood_kind choose_kind(std::int64_t degree, std::int64_t joined, std::int64_t sum_of_squares) {
   if (joined == 0) return neighborhood_kind::empty;
-  // Steps of a nanosecond or so: eight words at once along the columns; along lists two steps for each path.
+  // Steps of about a nanosecond: eight words at once along the columns; two steps per path along lists.
   const auto words = (degree + 63) / 64;
   const auto bit_steps = degree * degree * words / 16;
   const auto list_steps = sum_of_squares / 2;
@@ -22,7 +22,7 @@ neighborhood_kind choose_kind(std::int64_t degree, std::int64_t joined, std::int
   return degree <= 1 << 16 ? neighborhood_kind::short_lists : neighborhood_kind::long_lists;
 }
 
-// Writes the members joined with one member.
+// Writes the members adjacent to one member.
 class neighborhoods::member_writer {
  public:
   member_writer(neighborhoods& all, std::int64_t h, std::int64_t member)

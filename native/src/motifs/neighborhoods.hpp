@@ -1,9 +1,9 @@
-// motifs/neighborhoods.hpp - the graph among the neighbours of each vertex, in places of its row.
+// motifs/neighborhoods.hpp - the graph among the neighbors of each vertex, indexed by places in its row.
 //
-// Member i of the neighbourhood of h is the i-th neighbour of h; members i and j are joined if h and both of them form
-// a triangle. A neighbourhood is kept as bits if it is dense: column w has word w of every member, so that the common
-// neighbours of one member with all others are a few AND + popcount along each column. Otherwise each member has an
-// ascending list. Either takes at most 8 bytes per triangle at a vertex, or a word per neighbour.
+// Member i of the neighborhood of h is the i-th neighbor of h. Members i and j are adjacent if h and both of them form
+// a triangle. A dense neighborhood is stored as bits: column w has word w of every member, so that the common neighbors
+// of one member with all others are a few AND + popcount along each column. Otherwise each member has a sorted list.
+// Both take at most 8 bytes per triangle at a vertex, or one word per neighbor.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,12 +14,12 @@ namespace graphlode::mining::motifs {
 
 enum class neighborhood_kind : std::uint8_t { empty, bits, short_lists, long_lists };
 
-// Which form of a neighbourhood of `degree` members with `joined` edges is quicker, and small enough.
+// The faster form of a neighborhood with `degree` members and `joined` edges that is small enough.
 neighborhood_kind choose_kind(std::int64_t degree, std::int64_t joined, std::int64_t sum_of_squares);
 
 class neighborhoods {
  public:
-  // Of all vertices below `first_left_out`: hubs may be left out.
+  // The neighborhoods of all vertices below `first_left_out`: hubs may be left out.
   neighborhoods(const motif_graph& graph, std::int64_t first_left_out, int threads, const control& ctl);
 
   neighborhood_kind kind(std::int64_t h) const { return kinds_[h]; }
@@ -29,7 +29,7 @@ class neighborhoods {
   const std::uint64_t* column(std::int64_t h, std::int64_t w) const {
     return bits_.data() + starts_[h] + w * graph_.degree(h);
   }
-  // kind lists: the members joined with member i. Index is std::uint16_t or std::uint32_t, as the kind says.
+  // kind lists: the members adjacent to member i. Index is std::uint16_t or std::uint32_t, depending on the kind.
   template <class Index>
   std::span<const Index> members(std::int64_t h, std::int64_t i) const {
     const auto* all = reinterpret_cast<const Index*>(lists_.data() + starts_[h]);
@@ -45,7 +45,7 @@ class neighborhoods {
   const motif_graph& graph_;
   buffer<neighborhood_kind> kinds_;
   buffer<std::int64_t> starts_;        // in words of bits_, or in bytes of lists_
-  buffer<std::uint32_t> list_starts_;  // by entry, from the start of the neighbourhood
+  buffer<std::uint32_t> list_starts_;  // by entry, from the start of the neighborhood
   buffer<std::uint64_t> bits_;
   buffer<std::uint8_t> lists_;
 };

@@ -1,12 +1,12 @@
 // motifs/pairs.cpp - for each u, what it has in common with every v < u: the walks u-x-v, and the diamonds on them.
 //
-// A cell per v counts W, the common neighbours x, and twice D, the edges among them. For each x the second comes from
-// the neighbourhood of x: c3(x, u, v) is the number of members joined with both u and v, found for all v at once. The
-// same numbers give the wheels with hub x and, where v is joined with u, the 4-cliques at the triangle xuv; triangles
-// are looked at from their lowest vertex x. Vertices of fewer than three neighbours have no part in any of it.
+// A cell per v counts W, the common neighbors x, and twice D, the edges among them. For each x, the latter comes from
+// the neighborhood of x: c3(x, u, v) is the number of members adjacent to both u and v, computed for all v at once. The
+// same numbers give the wheels with hub x and, if v is adjacent to u, the 4-cliques at the triangle xuv; triangles are
+// visited from their lowest vertex x. Vertices with fewer than three neighbors are not involved.
 //
-// Where hubs were left out as middles, D counts the edges with one end that is not a hub from that end: twice if the
-// other end is a hub, for it will not be met again.
+// If hubs are left out as middles, D counts the edges with one end that is not a hub from that end: twice if the other
+// end is a hub, because it will not be visited from there.
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr int joined_shift = 32;  // a cell: W below, 2 D above; both are below 2^32 in a graph of 2^31 edges
 
-// What all threads of the pass share.
+// The data that all threads of the pass share.
 struct pair_pass {
   const motif_graph& graph;
   const neighborhoods& around;
@@ -32,7 +32,7 @@ struct pair_pass {
   const bool squares;
   const std::int64_t first_hub = hubs.first(graph);
   const std::int64_t first_partner = graph.first_of_degree(squares ? 2 : 3);
-  buffer<std::int32_t> partner_places{};  // in each row: the first of enough neighbours
+  buffer<std::int32_t> partner_places{};  // in each row: the first place with enough neighbors
   buffer<std::int32_t> hub_places{};      // in each row: the first hub
 
   void prepare(int threads, const control& ctl) {
@@ -61,7 +61,7 @@ struct pair_pass {
 
 class pair_thread {
  public:
-  // `most_work` bounds the walks from one vertex, and so the partners that it meets.
+  // `most_work` bounds the walks from one vertex, and so the number of its partners.
   pair_thread(const pair_pass& pass, std::int64_t most_work)
       : pass_(pass),
         graph_(pass.graph),
@@ -94,10 +94,10 @@ class pair_thread {
 
  private:
   struct places {
-    std::int64_t begin, from, to;  // of v in row x: the part begins, partners of u begin, all end
+    std::int64_t begin, from, to;  // of v in row x: start of the part, start of the partners of u, end of both
   };
 
-  // Parts are ranges of v with about as many entries: high ranks are met more often.
+  // Parts are ranges of v with about the same number of entries, because high ranks occur more often.
   std::int64_t first_of_part(std::int64_t u, int part, int parts) const {
     if (part == 0) return 0;
     if (part == parts) return u;
@@ -110,7 +110,7 @@ class pair_thread {
     return {begin, std::max<std::int64_t>(begin, pass_.partner_places[x]), to};
   }
 
-  // The walks u-x-v where x is neighbour i of u.
+  // The walks u-x-v where x is neighbor i of u.
   void walk(std::int64_t u, std::int64_t i, bool split) {
     const auto x = graph_.row(u)[static_cast<std::size_t>(i)];
     const std::int64_t place = graph_.places(u)[i];
@@ -148,12 +148,12 @@ class pair_thread {
   void touch(rank v, std::uint64_t value) {
     auto& cell = cells_[v];
     touched_[num_touched_] = v;
-    num_touched_ += cell == 0;  // no branch: which it is cannot be predicted
+    num_touched_ += cell == 0;  // no branch: it would be unpredictable
     cell += value;
   }
 
-  // Puts c3(x, u, v) into common_ for the v at places from .. to of row x, where u is at `place`. Returns what counts
-  // for D: the same, with hubs counted twice.
+  // Writes c3(x, u, v) to common_ for the v at places from .. to of row x, where u is at `place`. Returns the
+  // contributions to D: the same, with hubs counted twice.
   const std::uint64_t* count_by_bits(std::int64_t x, std::int64_t place, std::int64_t from, std::int64_t to) {
     const auto words = neighborhoods::num_words(graph_.degree(x));
     bool first = true;
@@ -223,7 +223,8 @@ class pair_thread {
         sums);
   }
 
-  // squares, tailed_squares and houses, for the W of all middles; the last needs the triangles along each walk again.
+  // squares, tailed_squares and houses, from the W of all middles. houses also needs the triangles along each walk
+  // again.
   void add_squares(std::int64_t u, bool split) {
     for (std::int64_t i = 0; i < graph_.degree(u); ++i) {
       const auto x = graph_.row(u)[static_cast<std::size_t>(i)];
@@ -245,7 +246,7 @@ class pair_thread {
     }
   }
 
-  // D (W - 2) is not negative: an edge among common neighbours has two of them.
+  // D (W - 2) is not negative: an edge among common neighbors has two of them.
   void evaluate() {
     for (std::int64_t i = 0; i < num_touched_; ++i) {
       const auto cell = std::exchange(cells_[touched_[i]], 0);
@@ -255,7 +256,7 @@ class pair_thread {
       sums[sum::wedge_diamonds] += joined / 2 * (wedges - 2);
     }
   }
-  // What the pair has beyond its common hubs; those alone are summed over classes.
+  // What the pair has beyond its common hubs, which are summed over classes.
   void evaluate_with_hubs(std::int64_t u) {
     const auto* const common = pass_.hubs.common(pass_.hubs.class_of(u));
     for (std::int64_t i = 0; i < num_touched_; ++i) {
@@ -273,11 +274,11 @@ class pair_thread {
   const pair_pass& pass_;
   const motif_graph& graph_;
   buffer<std::uint64_t> cells_;
-  buffer<std::int32_t> marks_;  // of each neighbour of u its place in the row of u; nothing of others
+  buffer<std::int32_t> marks_;  // place of each neighbor of u in the row of u; undefined for others
   buffer<rank> touched_;
   std::int64_t num_touched_ = 0;
   buffer<std::uint64_t> common_, with_hubs_;
-  std::int64_t begin_ = 0, end_ = 0;  // of the v of the part
+  std::int64_t begin_ = 0, end_ = 0;  // the v of the part
 };
 
 }  // namespace

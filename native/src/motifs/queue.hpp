@@ -1,7 +1,7 @@
-// motifs/queue.hpp - rows of a range, handed out to threads: heavy ones first and in parts, then the others in runs.
+// motifs/queue.hpp - hands out a range of rows to threads: heavy rows first and in parts, then the others in runs.
 //
-// A pass says how much work each row is. A row that would keep one thread busy while the others have nothing left is
-// split; what a part of a row is, is the pass's affair: it gets its number and how many there are.
+// A pass estimates the work of each row. A row that would keep one thread busy while the others have nothing left is
+// split. The pass defines what a part of a row is; it gets the number of the part and the number of parts.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -65,8 +65,8 @@ class row_queue {
 
   std::int64_t most_work() const { return most_work_; }  // of one row
 
-  // Calls search(row_part) for one part of a heavy row or for a run of others; false when none are left. A row counts
-  // as a unit done when it, or its last part, is.
+  // Calls search(row_part) for one part of a heavy row or for each row of a run. Returns false when none are left. A
+  // row counts as one unit of progress when it, or its last part, is finished.
   template <class Search>
   bool take(const control& ctl, const Search& search) {
     if (const auto at = next_heavy_.fetch_add(1, std::memory_order_relaxed); at < heavy_.size()) {
@@ -96,7 +96,7 @@ class row_queue {
   std::int64_t most_work_ = 0;
   std::vector<row_part> heavy_;
   std::vector<std::int64_t> is_heavy_;
-  std::vector<std::int64_t> cuts_;  // falling: where runs of rows begin and end
+  std::vector<std::int64_t> cuts_;  // descending: the bounds of the runs of rows
   std::atomic<std::size_t> next_heavy_{0}, next_run_{0};
 };
 

@@ -1,4 +1,4 @@
-// orbits/blocks.cpp - the one loop of the conversion that is worth wide registers.
+// orbits/blocks.cpp - the one loop of the conversion that profits from wide registers.
 #include "orbits/blocks.hpp"
 
 #include "graphlode/clones.hpp"

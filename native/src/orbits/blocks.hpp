@@ -1,4 +1,4 @@
-// orbits/blocks.hpp - columns of some vertices or edges at a time, on their way from all copies to what was asked for.
+// orbits/blocks.hpp - columns of some vertices or edges at a time, converted from all copies to the requested orbits.
 #pragma once
 #include <array>
 #include <atomic>
@@ -12,12 +12,12 @@ namespace graphlode::mining::motifs {
 
 __extension__ using signed_wide = __int128;
 
-// What a main term counts too much or too little: `times` the orbit `lower`, which comes before it.
+// A correction of a main term: adds `times` the orbit `lower`, which comes before it.
 struct correction {
   int orbit, lower, times;
 };
 
-// C(x, k), also for x < 0; in 64 bits where that is enough, since dividing 128-bit numbers takes ten times as long.
+// C(x, k), also for x < 0. In 64 bits where that suffices, because a 128-bit division takes ten times as long.
 inline signed_wide choose(signed_wide x, int k) {
   constexpr std::int64_t small = 1 << 15;
   if (k == 2) return x * (x - 1) >> 1;
@@ -40,7 +40,7 @@ void correct(orbit_values<Most>& values, const Corrections& corrections, int beg
       values[static_cast<std::size_t>(orbit)] += times * values[static_cast<std::size_t>(lower)];
 }
 
-// How many vertices or edges have their columns side by side; a column is a sum of multiples of orbits.
+// The number of vertices or edges whose columns are processed together. A column is a sum of multiples of orbits.
 inline constexpr std::int64_t block_size = 64;
 using orbit_terms = std::vector<std::pair<int, std::int64_t>>;
 
@@ -48,7 +48,7 @@ using orbit_terms = std::vector<std::pair<int, std::int64_t>>;
 void add_terms(const orbit_terms& terms, const std::array<std::int64_t, block_size>* columns,
                std::array<std::uint64_t, block_size>& sums);
 
-// Up to `capacity` of them, column by column, so that the matrix is applied to many at once.
+// Up to `capacity` vertices or edges, column by column, so that the matrix is applied to many at once.
 template <std::size_t Most>
 class orbit_block {
  public:
@@ -64,7 +64,8 @@ class orbit_block {
     }
   }
 
-  // Writes the columns asked for to the places from `at` on; false if there is no place for upper halves.
+  // Writes the requested columns from place `at` on. Returns false if upper halves are needed and there is no place for
+  // them.
   bool write(const std::vector<orbit_terms>& terms, const orbit_columns& output, std::int64_t units, std::int64_t at,
              std::size_t count) const {
     bool fits = true;
@@ -79,7 +80,7 @@ class orbit_block {
   }
 
  private:
-  // In no more than 64 bits: terms may wrap around, but what was induced is no more than all copies, which fit.
+  // In 64 bits: terms may wrap around, but induced copies are at most all copies, which fit.
   void write_narrow(const orbit_terms& terms, const orbit_columns& output, std::int64_t to, std::size_t count) const {
     std::array<std::uint64_t, capacity> sums{};
     add_terms(terms, low_.data(), sums);
@@ -113,7 +114,7 @@ class orbit_block {
   std::array<std::array<std::int64_t, capacity>, Most> low_, high_;
 };
 
-// Fills all columns: values(unit) are all orbits of the vertex or edge at that place of the output.
+// Fills all columns. values(unit) returns all orbits of the vertex or edge at that place of the output.
 template <std::size_t Most, class Values>
 bool fill_columns(std::int64_t units, int number, const orbit_request& request, const orbit_columns& output,
                   int threads, const control& ctl, const Values& values) {

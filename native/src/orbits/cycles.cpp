@@ -1,9 +1,10 @@
-// orbits/cycles.cpp - 5-cycles at each edge, and 4-cycles at each edge, from the walks i-x-j below i.
+// orbits/cycles.cpp - 5-cycles and 4-cycles at each edge, from the walks i-x-j below i.
 //
 // As in the cycle pass of motifs, every 5-cycle i-x-j-k-y is found at its highest vertex i, from an edge jk and the
-// numbers of walks w(j), w(k) to its ends. Summed over k it is known at the edges ix and xj, and by itself at jk; x = k
-// and y = j are taken off at once. Cycles with x = y are triangles xjk with a higher neighbour i: a number for each
-// triangle, taken off its three edges, and the triangles at x below i, taken off ix twice each.
+// numbers of walks w(j), w(k) to its ends. The product gives the count at jk; summed over k it gives the counts at the
+// edges ix and xj. The cases x = k and y = j are subtracted at once. Walks with x = y are triangles xjk with a higher
+// neighbor i. Two corrections remove them: a number for each triangle, subtracted from its three edges; and the
+// triangles at x below i, subtracted twice from ix.
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,7 @@ using number = std::uint64_t;
 
 class cycle_thread {
  public:
-  // `counts` has a number for each edge.
+  // `counts` has one number per edge.
   cycle_thread(const motif_graph& graph, number* counts)
       : graph_(graph),
         counts_(counts),
@@ -42,7 +43,7 @@ class cycle_thread {
     for (std::int64_t t = 0; t < num_touched_; ++t) ways_[touched_[t]] = 0;
   }
 
-  // A walk i-x-j is in as many 4-cycles as there are others to j.
+  // A walk i-x-j is in one 4-cycle for each other walk to j.
   void add_squares(const row_part& part) {
     const auto i = part.row;
     walk(i);
@@ -62,7 +63,8 @@ class cycle_thread {
   }
 
  private:
-  static constexpr std::uint32_t neighbor_bit = std::uint32_t{1} << 31;  // of i; ways are fewer
+  static constexpr std::uint32_t neighbor_bit = std::uint32_t{1}
+                                                << 31;  // j is a neighbor of i; w(j) fits the lower bits
 
   rank at(std::int64_t u, std::int64_t place) const { return graph_.neighbors[graph_.offsets[u] + place]; }
   number ways(rank j) const { return ways_[j] & ~neighbor_bit; }
@@ -80,7 +82,8 @@ class cycle_thread {
     }
   }
 
-  // The cycles at jk for all upper k, if this part counts them; and for later, the walks to j times those from any k.
+  // Computes the walks to j from all its neighbors k, for later; and, if this part counts them, the cycles at jk for
+  // all upper k.
   void add_edges_of(std::int64_t i, rank j, bool count) {
     const auto mine = ways(j), joined = is_neighbor(j);
     number beyond = 0;
@@ -154,13 +157,12 @@ buffer<number>& cycle_counts::sum(const motif_graph& graph) {
   return total;
 }
 
-// Walks that meet in x = y belong to the row of their triangle's highest vertex, for its edges, and to that of x, for
-// ix.
-void take_off_triangles(const motif_graph& graph, const buffer<std::uint8_t>& is_done, number* counts,
+// Walks with x = y belong to the row of their triangle's highest vertex for its edges, and to the row of x for ix.
+void subtract_triangles(const motif_graph& graph, const buffer<std::uint8_t>& is_done, number* counts,
                         const control& ctl) {
   const auto n = graph.num_vertices;
   buffer<std::int32_t> marks(static_cast<std::size_t>(n), 0);
-  // For each entry c in row x: the triangles of x in which c is highest. Those in which x itself is, are `below`.
+  // For each entry c in row x: the triangles of x in which c is highest. `below` has those in which x is highest.
   buffer<number> ending(static_cast<std::size_t>(graph.num_entries()), 0);
   buffer<number> below(static_cast<std::size_t>(n), 0);
   for (std::int64_t c = 0; c < n; ++c) {

@@ -23,7 +23,7 @@ constexpr correction corrections[] = {
   {45, 10, -4}, {46, 9, -1}, {49, 11, -2}, {52, 9, -1}, {52, 11, -4}, {53, 10, -4}, {53, 11, -4}, {54, 11, -2},
   {55, 11, -4}, {56, 9, -1}, {59, 11, -4},
 };
-// Main terms that are raw arrays as they are.
+// Main terms that are raw arrays, unchanged.
 constexpr std::pair<int, raw> given[] = {
   {23, raw::e23}, {26, raw::e26}, {28, raw::e28}, {30, raw::e30}, {33, raw::e33}, {36, raw::e36}, {39, raw::e39},
   {42, raw::e42}, {43, raw::e43}, {44, raw::e44}, {45, raw::e45}, {47, raw::e47}, {50, raw::e50}, {52, raw::e52},
@@ -32,13 +32,13 @@ constexpr std::pair<int, raw> given[] = {
 };
 // clang-format on
 
-// An edge where the output has it: its id and its ends u > v, by rank.
+// An edge in output order: its id and its ends u > v, by rank.
 struct placed_edge {
   std::int32_t edge;
   rank u, v;
 };
 
-// The edges in the order of the graph: by their lower vertex, then by the other. Fans come along, by edge id.
+// The edges in the order of the graph: by their lower vertex, then by the other. Also the fans, by edge id.
 class edge_table {
  public:
   buffer<placed_edge> placed;

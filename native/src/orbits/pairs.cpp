@@ -1,11 +1,11 @@
-// orbits/pairs.cpp - for each u what it has in common with every other v, and what that means for the edges on the way.
+// orbits/pairs.cpp - for each u, what it has in common with every other v, and the consequences for the edges on the
+// way.
 //
-// Unlike the pair pass of motifs this one looks at every pair from both sides: whatever concerns u or an edge ux is
-// then found by one thread, in registers, and added once. A first walk along all u-x-v gives W(u, v), D(u, v) and the
-// sum of t(xv); a second one along the same walks uses them. c3(x, u, v) comes from the neighbourhood of x, each time
-// anew.
+// Unlike the pair pass of motifs, this pass visits every pair from both sides. So everything about u or an edge ux is
+// found by one thread, in registers, and added once. A first walk along all u-x-v gives W(u, v), D(u, v) and the sum of
+// t(xv); a second walk uses them. c3(x, u, v) comes from the neighborhood of x, in both walks.
 //
-// Where v is joined with u around x, xuv is a triangle, and sums over the members b joined with v give what is known of
+// If v is adjacent to u around x, xuv is a triangle. Sums over the members b adjacent to v then give what is known of
 // 4-cycles and 4-cliques around x at the edges uv and xv.
 #include <algorithm>
 #include <array>
@@ -21,16 +21,16 @@
 namespace graphlode::mining::motifs {
 namespace {
 
-using number = std::uint64_t;  // negative ones wrap around, and back again
+using number = std::uint64_t;  // negative numbers wrap around, and back again
 
 constexpr int joined_shift = 32;  // a cell: W below, 2 D above
 
-// What a member b around x counts for, to a member v that is joined with it and with u.
+// The weights of a member b around x, for a member v that is adjacent to b and to u.
 struct weights {
-  number rim = 0;       // c3(x, u, b) - 1, told to uv: e63
-  number clique = 0;    // the same if b is joined with u, told to uv or v: e65, o70
-  number square = 0;    // W(u, b) - 2, told to xv: e58
-  number opposite = 0;  // t(xb) - 2 if b is joined with u, told to uv: e60
+  number rim = 0;       // c3(x, u, b) - 1, added to uv: e63
+  number clique = 0;    // the same if b is adjacent to u, added to uv or v: e65, o70
+  number square = 0;    // W(u, b) - 2, added to xv: e58
+  number opposite = 0;  // t(xb) - 2 if b is adjacent to u, added to uv: e60
 };
 
 class pair_thread {
@@ -52,7 +52,7 @@ class pair_thread {
     joined_ = buffer<std::uint32_t>(longest);
   }
 
-  // Every part walks along all, and then goes on with its share.
+  // Every part makes the first walk completely, and then processes its share.
   void search(const row_part& part, const control& ctl) {
     const auto u = part.row;
     if (u < first_partner_) return;
@@ -77,7 +77,7 @@ class pair_thread {
   number edges_between(rank v) const { return cells_[v] >> joined_shift >> 1; }
   number degree(std::int64_t v) const { return static_cast<number>(graph_.degree(v)); }
 
-  // Puts c3(x, u, v) into common_ for all members v; false if all are 0. u is at `place`, and not looked at.
+  // Writes c3(x, u, v) to common_ for all members v; returns false if all are 0. u is at `place` and excluded.
   bool count_common(std::int64_t x, std::int64_t place) {
     if (graph_.supports(x)[place] == 0) return false;
     const auto size = graph_.degree(x);
@@ -157,7 +157,7 @@ class pair_thread {
     if (count_common(x, place)) add_around(u, i);
   }
 
-  // What depends on c3(x, u, v), now in common_.
+  // The terms that depend on c3(x, u, v), which is now in common_.
   void add_around(std::int64_t u, std::int64_t i) {
     const auto x = graph_.row(u)[static_cast<std::size_t>(i)];
     const auto* const row = graph_.neighbors + graph_.offsets[x];
@@ -179,7 +179,7 @@ class pair_thread {
       add_products_at_vertices(x);
   }
 
-  // The members around x that are joined with the one at `place`.
+  // Collects the members around x that are adjacent to the one at `place`.
   void collect_joined(std::int64_t x, std::int64_t place) {
     num_joined_ = 0;
     const auto keep = [&](std::int64_t j) { joined_[num_joined_++] = static_cast<std::uint32_t>(j); };
@@ -216,7 +216,7 @@ class pair_thread {
     found_.add(raw::e66, edge, pairs);
   }
 
-  // The sum of weights_[which] over the members joined with member j; masks_ has those, if they are kept as bits.
+  // The sum of weights_[which] over the members adjacent to member j. masks_ has these if they are kept as bits.
   number weigh(std::size_t which, std::int64_t x, std::int64_t j) const {
     const auto* const weight = weights_[which].data();
     number sum = 0;
@@ -239,7 +239,7 @@ class pair_thread {
     for (std::size_t k = 0; k < count; ++k) std::fill_n(weights_[k].data(), 64 * neighborhoods::num_words(size), 0);
   }
 
-  // 4-cliques x, u, v, b: what is known of the triangle b < x < u is told to v.
+  // 4-cycles x, u, v, b: adds the term of the triangle b < x < u to v.
   void add_products_at_vertices(std::int64_t x) {
     clear_weights(1, graph_.degree(x));
     for (std::int64_t k = 0; k < num_joined_ && joined_[k] < static_cast<std::uint32_t>(graph_.lower[x]); ++k)
@@ -258,7 +258,7 @@ class pair_thread {
     clear_weights(paired ? 2 : 4, size);
     for (std::int64_t b = 0; b < size; ++b) {
       const auto end = graph_.neighbors[graph_.offsets[x] + b];
-      // Only members that have something in common with u are ever joined with one that is joined with u.
+      // Only members that have a common neighbor with u around x are ever adjacent to one that is adjacent to u.
       if (b != place && common_[b]) put(b, paired, {.rim = common_[b] - 1, .square = wedges(end) - 2});
     }
     for (std::int64_t k = 0; k < num_joined_; ++k) {
@@ -322,15 +322,15 @@ class pair_thread {
   const neighborhoods& around_;
   raw_arrays& found_;
   const bool of_edges_;
-  const std::int64_t first_partner_;  // with one neighbour only there is nothing to have in common twice
+  const std::int64_t first_partner_;  // a vertex with one neighbor has no second common neighbor
   buffer<std::uint64_t> cells_;
   buffer<number> far_;          // of each v: the sum of t(xv)
-  buffer<std::int32_t> marks_;  // of each neighbour of u its place in the row of u; nothing of others
+  buffer<std::int32_t> marks_;  // place of each neighbor of u in the row of u; undefined for others
   buffer<rank> touched_;
   std::int64_t num_touched_ = 0;
   buffer<number> common_;
   buffer<std::uint64_t> masks_;
-  std::array<buffer<number>, 4> weights_;  // of the members around x: all four of `weights`, or two in each of two
+  std::array<buffer<number>, 4> weights_;  // of the members around x: the four of `weights`, or two in each of two
   buffer<std::uint32_t> joined_;
   std::int64_t num_joined_ = 0;
 };

@@ -1,4 +1,4 @@
-// orbits/small.cpp - sums along rows: first of degrees and triangles, then of what the first have given.
+// orbits/small.cpp - sums along rows: first of degrees and triangles, then of the first sums.
 #include "orbits/small.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void on_rows(const supported_view& graph, int threads, const control& ctl, const
                   });
 }
 
-// What a row says by itself.
+// The orbits that follow from the row itself.
 small_orbits look_at_row(const supported_view& graph, const raw_pointers& raw, std::int64_t v) {
   small_orbits o{};
   std::int64_t twice_triangles = 0, twice_squares = 0, thrice_cliques = 0;
@@ -64,7 +64,7 @@ buffer<small_orbits> count_small_orbits(const supported_view& graph, const raw_p
       auto& other = small[graph.neighbors[entry]];
       paths += other.o1;
       around += other.o3;
-      // Diamonds end at v where the entry of v in another row has a fan; each is met from two rows.
+      // A diamond ends at v if the entry of v in another row has a fan. Each is found from two rows.
       if (of_edges) std::atomic_ref(other.o12).fetch_add(raw_value(raw, raw::fans, entry), std::memory_order_relaxed);
     }
     own.o4 = paths - 2 * pairs_of(graph.degree(u)) - 2 * own.o3;

@@ -1,7 +1,7 @@
 // orbits/triangles.cpp - sums over the triangles of each vertex or edge.
 //
-// Every edge uv is looked at from u with all common neighbours, and then from v: sums stay in registers, and row u
-// tells u, v or the edge what it alone can tell.
+// Every edge uv is visited from u with all common neighbors, and then from v. Sums stay in registers, and row u adds to
+// u, v or the edge what can be computed from it alone.
 #include <vector>
 
 #include "graphlode/parallel.hpp"
@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::int64_t grain = 32;
 
-using number = std::uint64_t;  // negative ones wrap around, and back again
+using number = std::uint64_t;  // negative numbers wrap around, and back again
 
-// The triangles uvw: to v it is told what lies opposite to it.
+// The triangles uvw: adds to v the terms of the opposite edge.
 void add_corners(const motif_graph& graph, std::int64_t u, std::int32_t* marks, raw_arrays& found) {
   const auto d = static_cast<number>(graph.degree(u));
   number o25 = 0, o48 = 0, o61 = 0;
@@ -123,7 +123,7 @@ void compose_at_edges(const motif_graph& graph, std::int64_t u, std::int32_t* ma
   });
 }
 
-// Calls work(u, marks) for some rows, long ones first.
+// Calls work(u, marks) for a range of rows, long ones first.
 template <class Work>
 void on_rows(const motif_graph& graph, row_range rows, int threads, const control& ctl, const Work& work) {
   threads = worthwhile_threads(graph.offsets[rows.end] - graph.offsets[rows.begin], threads);

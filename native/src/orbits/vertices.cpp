@@ -1,4 +1,4 @@
-// orbits/vertices.cpp - the 15 or 73 orbits of every vertex, from its row and the small orbits of its neighbours.
+// orbits/vertices.cpp - the 15 or 73 orbits of every vertex, from its row and the small orbits of its neighbors.
 #include "graphlode/mining/orbit_formulas.hpp"
 #include "orbits/blocks.hpp"
 #include "orbits/small.hpp"
@@ -19,7 +19,7 @@ constexpr correction corrections[] = {
   {48, 14, -6}, {51, 12, -2}, {51, 13, -2}, {52, 13, -2}, {53, 12, -2}, {53, 13, -2}, {56, 14, -3}, {59, 13, -2},
   {59, 14, -6}, {60, 14, -6}, {61, 14, -3}, {62, 13, -1}, {65, 14, -3},
 };
-// Main terms that are raw arrays as they are.
+// Main terms that are raw arrays, unchanged.
 constexpr std::pair<int, raw> given[] = {
   {25, raw::o25}, {34, raw::o34}, {36, raw::o36}, {40, raw::o40}, {46, raw::o46}, {48, raw::o48}, {49, raw::o49},
   {50, raw::o50}, {51, raw::o51}, {52, raw::o52}, {54, raw::o54}, {59, raw::o59}, {60, raw::o60}, {61, raw::o61},
@@ -67,7 +67,7 @@ class vertex_formulas {
     o[14] = own.o14;
   }
 
-  // What the vertex itself multiplies.
+  // Products of the vertex's own orbits.
   static void add_products(orbit_values<num_orbits>& o) {
     const auto d = o[0];
     o[16] = (d - 1) * o[4];
@@ -84,7 +84,7 @@ class vertex_formulas {
     o[58] = o[14] * (d - 3);
   }
 
-  // Sums over the neighbours w. Those of patterns with a path along all vertices fit 64 bits: see require_raw_fits.
+  // Sums over the neighbors w. Those of patterns with a path through all vertices fit 64 bits; see require_raw_fits.
   void add_sums(std::int64_t v, orbit_values<num_orbits>& o) const {
     std::int64_t ahead = 0, along = 0, triangles = 0, o15 = 0, o24 = 0, o27 = 0, o35 = 0, o37 = 0, o39 = 0, o41 = 0,
                  o43 = 0, o45 = 0, o53 = 0, o55 = 0, o56 = 0, o57 = 0, o67 = 0;

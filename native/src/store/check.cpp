@@ -1,4 +1,4 @@
-// store/check.cpp - every rule of a packed array, looked at entry by entry: for tests.
+// store/check.cpp - checks every invariant of a packed array, entry by entry. For tests.
 #include <string>
 #include <vector>
 

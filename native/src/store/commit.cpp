@@ -1,4 +1,4 @@
-// store/commit.cpp - what a planned update does to pages, directory and row index.
+// store/commit.cpp - applies a planned update to pages, directory and row index.
 #include <algorithm>
 #include <stdexcept>
 
@@ -16,8 +16,8 @@ struct window {
   int first, level;
 };
 
-// The smallest windows that are within their bounds around leaves that are not, left to right. Windows lie side by side
-// or within each other, so a larger one swallows those found before it.
+// The smallest windows within their bounds around leaves that are not, from left to right. Two windows are disjoint or
+// nested, so a larger one replaces those found before inside it.
 struct window_list {
   std::array<window, page_leaves> windows;
   int size = 0;
@@ -93,7 +93,7 @@ page& update_plan::target_of(const page_task& task) noexcept {
   return const_cast<page&>(rows_.page_at(task.position));
 }
 
-// Tasks whose pages are copies, or those whose pages are written in place.
+// Writes the tasks whose pages are copies, or those whose pages are written in place.
 template <bool Weighted>
 effort update_plan::write_tasks(bool copies, const control& ctl) {
   const auto size = static_cast<std::int64_t>(tasks_.size());
@@ -122,8 +122,8 @@ effort update_plan::write_tasks(bool copies, const control& ctl) {
 template effort update_plan::write_tasks<true>(bool, const control&);
 template effort update_plan::write_tasks<false>(bool, const control&);
 
-// As the published method does it, for comparison: level by level, every window that still has updates is counted
-// again; those that can take their updates do, the others go up.
+// The published method, for comparison. Level by level, every window with pending updates is counted again. Windows
+// that can take their updates do; the others go up one level.
 template <bool Weighted>
 effort update_plan::climb(bool copies) {
   effort written;
@@ -192,7 +192,8 @@ void update_plan::commit_directory() noexcept {
     }
 }
 
-// Rows whose leaf may have changed get its new name: those of the pages of groups, and of pages with spread windows.
+// Writes the new leaf names of rows whose leaf may have changed: rows on the pages of groups, and on pages with spread
+// windows.
 void update_plan::commit_index() noexcept {
   for (std::size_t i = 0; i < part_numbers_.size(); ++i) std::swap(rows_.index_[part_numbers_[i]], parts_[i]);
   for_each_filled_row([&](std::int64_t row) {
@@ -233,7 +234,7 @@ void update_plan::name_rows(std::int64_t position) noexcept {
     for (int slot = 0; row < next; ++row) {
       slot = at.rank_near(l, first_key_of(row), slot);
       auto* part = static_cast<index_part*>(rows_.index_[static_cast<std::size_t>(row >> index_bits)].data);
-      // Behind the last entry of the leaf, only the row that the next separator divides may have entries.
+      // Behind the last entry of the leaf, only the row of the next separator can have entries, in the next leaf.
       const bool empty = slot < count ? row_of(at.leaf(l)[slot]) != row : row < row_of(above);
       part->set(row, name_of(number, l), empty ? index_part::known_empty : slot);
     }

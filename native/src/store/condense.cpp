@@ -1,8 +1,8 @@
-// store/condense.cpp - deletes leave gaps. If all pages together are sparse, some are written into fewer ones.
+// store/condense.cpp - if deletes have made the pages sparse on average, writes some of them into fewer pages.
 //
-// Which ones: runs of pages in turn, those of the batch or not. How many: in proportion to what was deleted, so that no
-// batch pays for what many have left behind. Where n pages at three quarters become n - 1, about n entries are written
-// for each that was deleted.
+// Runs of pages take turns, independent of the batch. The amount of work is proportional to the number of deletions, so
+// that no single batch pays for the gaps of many. If n pages at three quarters become n - 1, about n entries are
+// written per deletion.
 #include <algorithm>
 
 #include "graphlode/store/update_plan.hpp"
@@ -10,9 +10,9 @@
 namespace graphlode::packed {
 namespace {
 
-constexpr std::int64_t sparse_entries = page_slots * 3 / 4;  // of a page; below that on average there are gaps to close
-constexpr std::int64_t run_pages = 16;                       // so many at three quarters become one less
-constexpr std::int64_t entries_per_look = 64;  // that are written in the time that it takes to look at a page
+constexpr std::int64_t sparse_entries = page_slots * 3 / 4;  // of a page; below this average there are gaps to close
+constexpr std::int64_t run_pages = 16;                       // this many pages at three quarters become one less
+constexpr std::int64_t entries_per_look = 64;                // entries that are written in the time of examining a page
 constexpr std::int64_t entries_per_delete = 24;
 constexpr std::int64_t entries_of_run = run_pages * sparse_entries;
 
@@ -56,7 +56,7 @@ void update_plan::condense_pages() {
   }
   start = position;
   for (const auto& group : groups_)
-    if (group.last <= position) start += group.num_pages - (group.last - group.first);  // as they will lie
+    if (group.last <= position) start += group.num_pages - (group.last - group.first);  // positions after the update
   std::sort(groups_.begin(), groups_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 

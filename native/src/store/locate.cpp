@@ -1,8 +1,8 @@
-// store/locate.cpp - the leaf of each update, and whether its key is there already.
+// store/locate.cpp - finds the leaf of each update, and whether its key exists.
 //
-// The row index gives the leaves between which a key lies; only the rows of hubs need a search, among the separators of
-// their pages. Every step waits for memory that the step before has named, so updates go through the steps in blocks:
-// while one waits, the others have asked.
+// The row index gives the leaves between which a key lies. Only rows of hubs need a search among the separators of
+// their pages. Every step waits for memory whose address the previous step has found. So updates go through the steps
+// in blocks: the loads of a block overlap.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -75,7 +75,8 @@ class locator {
   place end_;
 };
 
-// Writes those of begin .. end - 1 that change something to the front of that range, with places and flags.
+// The result of locate_part, which writes the updates of begin .. end - 1 that have an effect to the front of that
+// range, with places and flags.
 struct part_result {
   std::size_t kept = 0;
   std::int64_t inserted = 0, deleted = 0, changed = 0;

@@ -1,5 +1,5 @@
-// store/pairs.cpp - pairs of positions are checked and made into keys in two passes: what is to be left out must be
-// counted before anything is written.
+// store/pairs.cpp - checks pairs of positions and makes keys from them, in two passes: self-loops must be counted
+// before anything is written.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace graphlode::packed {
 namespace {
 
-// What is negative is large.
+// Negative values become large.
 template <class Id>
 std::uint64_t as_word(Id id) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(id));
@@ -32,7 +32,7 @@ part_facts look_at(std::span<const Id> rows, std::span<const Id> neighbors) {
   return found;
 }
 
-// Whether there are as many keys as there is room for.
+// Returns whether the number of keys is exactly the room in `to`.
 template <bool both, class Id>
 bool write(std::span<const Id> rows, std::span<const Id> neighbors, std::span<std::uint64_t> to) {
   std::size_t written = 0;
@@ -52,7 +52,8 @@ template <class Id>
 pair_keys keys_of_pairs(std::span<const Id> rows, std::span<const Id> neighbors, std::int64_t num_rows, bool both,
                         int threads) {
   const auto count = static_cast<std::int64_t>(rows.size());
-  threads = worthwhile_threads(count / 8, threads);  // to wait for each other costs more than many would bring
+  threads =
+      worthwhile_threads(count / 8, threads);  // few threads: waiting for each other costs more than many would save
   std::vector<part_facts> parts(static_cast<std::size_t>(threads));
   const auto of_part = [&](std::span<const Id> ids, std::int64_t begin, std::int64_t end) {
     return ids.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));

@@ -1,4 +1,4 @@
-// store/pool.cpp - slabs of blocks; see graphlode/packed/block_pool.hpp.
+// store/pool.cpp - slabs of blocks. See store/block_pool.hpp.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace graphlode::packed {
 
-// The counters of its blocks and the blocks; free blocks are a stack of indices.
+// Blocks and their counters. The free blocks are a stack of indices.
 struct slab {
   slab(std::uint32_t size, std::size_t block_bytes) : counters(std::make_unique<block_counter[]>(size)), free(size) {
     if (size * block_bytes < large_slab) {
@@ -33,7 +33,7 @@ struct slab {
 
  private:
   static constexpr std::size_t large_slab = 2 << 20;
-  buffer<std::byte> small;  // either
+  buffer<std::byte> small;  // one of the two is used
   std::optional<system_memory> large;
 };
 
@@ -42,7 +42,7 @@ block_pool::block_pool(std::size_t block_bytes, std::uint32_t most_per_slab, boo
 
 block_pool::~block_pool() = default;
 
-// Slabs grow with the pool, up to the most: a small array wastes little, a large one has few slabs.
+// Slabs grow with the pool, up to the maximum: a small array wastes little, and a large one has few slabs.
 void block_pool::grow(std::size_t missing) {
   const auto wanted = together_ ? std::max(missing, total_ / 32) : (total_ + missing) / 32;
   const auto size = static_cast<std::uint32_t>(std::clamp<std::size_t>(wanted, 1, most_per_slab_));

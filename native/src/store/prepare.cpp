@@ -1,5 +1,5 @@
-// store/prepare.cpp - the plan of an update: which pages are written how, and everything that can be written or taken
-// before anybody sees it.
+// store/prepare.cpp - the plan of an update: how each page is written, and everything that can be allocated or written
+// before it is visible.
 #include <algorithm>
 #include <limits>
 
@@ -10,8 +10,8 @@
 namespace graphlode::packed {
 namespace {
 
-constexpr std::int64_t well_filled = page_slots * 78 / 100;  // a group stops to grow when its pages are this full,
-constexpr std::int64_t enough_pages = 5;  // or filled_enough and it has so many pages that were within their bounds
+constexpr std::int64_t well_filled = page_slots * 78 / 100;  // a group stops growing when its pages are this full,
+constexpr std::int64_t enough_pages = 5;  // or filled_enough, with this many pages that were within their bounds
 
 constexpr std::int64_t pages_per_piece = 16;
 
@@ -53,7 +53,7 @@ void update_plan::plan_rebuild(const batch_view& batch, const control& ctl) {
     groups_.push_back({0, rows_.num_pages(), 0, static_cast<std::int64_t>(batch_.size)});
 }
 
-// A task for each page that has updates; pages that would leave their bounds start groups.
+// Makes a task for each page that has updates. Pages that would leave their bounds start groups.
 void update_plan::plan_pages() {
   const bool only = rows_.num_pages() == 1;
   bool all_within = true;
@@ -89,7 +89,7 @@ std::int64_t update_plan::entries_after(std::int64_t position) const {
   return rows_.page_at(position).count + (updated ? task->growth : 0);
 }
 
-// A group grows around a page that leaves its bounds, to the side that has more room, until its pages will be well
+// A group grows around a page that leaves its bounds, towards the side with more room, until its pages will be well
 // filled. Six full pages become seven at 0.72: few enough to be rewritten quickly, many enough to stay dense. Pages
 // that leave their bounds themselves are rewritten anyway and do not count.
 void update_plan::group_pages() {
@@ -108,7 +108,7 @@ void update_plan::group_pages() {
       if (all || filled >= well_filled) break;
       if (drawn_in >= enough_pages && filled >= filled_enough) break;
       const bool has_left = group.first > left_end, has_right = group.last < num_pages;
-      if (!has_left && !has_right) {  // what is left of it is another group: become one
+      if (!has_left && !has_right) {  // both sides are taken by the previous group: merge with it
         group.first = groups_.back().first;
         group.entries += groups_.back().entries;
         groups_.pop_back();
@@ -128,7 +128,7 @@ void update_plan::group_pages() {
   }
 }
 
-// What is written with a group needs no task.
+// Pages that are written with a group need no task.
 void update_plan::drop_grouped_tasks() {
   auto group = groups_.begin();
   std::erase_if(tasks_, [&](const page_task& task) {
@@ -137,7 +137,7 @@ void update_plan::drop_grouped_tasks() {
   });
 }
 
-// Takes every block that the update needs, and writes what nobody sees yet.
+// Takes every block that the update needs, and writes everything that is not visible yet.
 void update_plan::make_pages(const control& ctl) {
   std::int64_t fresh = 0, retired = 0;
   for (auto& group : groups_) {
@@ -210,7 +210,7 @@ void update_plan::find_starts(page_group& group) const {
   group.starts.push_back({entries, update});
 }
 
-// Fresh pages first .. last - 1 of a group.
+// Writes fresh pages first .. last - 1 of a group.
 template <bool Weighted>
 void update_plan::write_group_pages(const page_group& group, std::int64_t first, std::int64_t last) {
   const auto begin_of = [&](std::int64_t i) { return group.entries * i / group.num_pages; };
@@ -232,7 +232,7 @@ void update_plan::write_group_pages(const page_group& group, std::int64_t first,
   write(stream);
 }
 
-// The directory with the pages of groups in place of those they come from. Their numbers are used again.
+// Makes the directory with the pages of groups in place of the old ones. Old page numbers are reused.
 void update_plan::make_directory() {
   const auto& now = rows_.directory_;
   std::int64_t num_pages = now.num_pages;
@@ -279,7 +279,7 @@ void update_plan::make_directory() {
   keep(position, now.num_pages);
 }
 
-// Copies of the parts of the row index that will be written and that a version still holds.
+// Copies the parts of the row index that will be written and that a version still holds.
 void update_plan::make_index_parts() {
   std::vector<bool> wanted(rows_.index_.size(), false);
   const auto want_rows = [&](std::int64_t first, std::int64_t last) {  // of the pages at first .. last - 1

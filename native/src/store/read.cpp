@@ -1,7 +1,7 @@
-// store/read.cpp - what a packed array answers: rows, degrees, compressed rows, shares of rows, figures.
+// store/read.cpp - reads from a packed array: rows, degrees, compressed rows, shares of rows, statistics.
 //
-// What asks for everything sweeps the pages in parallel. A page knows at which entry it begins (the counts of the pages
-// before it), so that each writes its part of the result without waiting for the others.
+// Reads of everything sweep the pages in parallel. The entry at which a page begins is known (from the counts of the
+// pages before it), so each page writes its part of the result independently.
 #include <algorithm>
 #include <vector>
 
@@ -16,7 +16,7 @@ constexpr std::int64_t pages_per_task = 16;
 
 struct page_starts {
   std::vector<std::int64_t> entry;     // of each page: entries before it
-  std::vector<std::int64_t> last_row;  // of each page: the last row that has entries before it, -1 if none
+  std::vector<std::int64_t> last_row;  // of each page: the last row with entries before it, -1 if none
 };
 
 page_starts starts_of(const packed_rows& rows) {
@@ -48,7 +48,7 @@ buffer<std::int64_t> packed_rows::degrees(int threads, const control& ctl) const
   buffer<std::int64_t> result(static_cast<std::size_t>(num_rows_), 0);
   parallel_chunks(0, num_pages(), pages_per_task, threads, ctl, [&](int, std::int64_t first, std::int64_t last) {
     sweep_rows(first, last, [&](std::int64_t row, std::span<const key_type> keys, const double*) {
-      std::atomic_ref(result[static_cast<std::size_t>(row)])  // a row may reach into the pages of another task
+      std::atomic_ref(result[static_cast<std::size_t>(row)])  // a row may extend into the pages of another task
           .fetch_add(static_cast<std::int64_t>(keys.size()), std::memory_order_relaxed);
     });
   });

@@ -1,5 +1,5 @@
-// store/rows.cpp - the life of a packed array: made empty, forked, given more rows. Reading is in store/read.cpp,
-// updating in store/prepare.cpp and store/commit.cpp.
+// store/rows.cpp - creates, forks and resizes a packed array. Reading is in store/read.cpp, updating in
+// store/prepare.cpp and store/commit.cpp.
 #include <algorithm>
 
 #include "graphlode/store/packed_rows.hpp"
@@ -69,7 +69,7 @@ std::unique_ptr<packed_rows> packed_rows::fork() const {
 void packed_rows::resize(std::int64_t num_rows) {
   if (num_rows <= num_rows_) return;
   const auto have = index_.size(), want = parts_for(num_rows);
-  // The last part, if it has room, gets new names; nobody may see that who shares it.
+  // If the last part has room, it gets new names. Its other holders must not see them, so a shared part is copied.
   const bool copy_last = (num_rows_ & (index_rows - 1)) != 0 && !index_[have - 1].exclusive();
   const auto kept = have - copy_last;
   buffer<block> index(want);

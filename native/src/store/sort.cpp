@@ -1,10 +1,10 @@
-// store/sort.cpp - a batch in key order: a radix sort over the bits in which its keys really differ.
+// store/sort.cpp - sorts a batch by key: a radix sort over the bits in which its keys differ.
 //
-// Keys of a graph with 2^20 vertices differ in 40 of their 64 bits, those of one vertex in 20. They are squeezed into
-// these, split by their highest bits into buckets that fit a cache, and each bucket is sorted from its lowest digit to
-// its highest. All of it is stable, so that of equal keys the last one written is the last one read; the keys become
-// wide again while repetitions are dropped. Unweighted entries are one word; weighted ones carry their place in the
-// batch.
+// Keys of a graph with 2^20 vertices differ in 40 of their 64 bits, those of one row in 20. The keys are compressed to
+// these bits, split by their highest bits into buckets that fit a cache, and each bucket is sorted from the lowest
+// digit to the highest. All steps are stable, so of equal keys the last one in the batch comes last. The keys are
+// expanded again while repetitions are dropped. Unweighted entries are one word; weighted ones also have their place in
+// the batch.
 #include <algorithm>
 #include <bit>
 #include <string>
@@ -22,12 +22,13 @@ constexpr std::size_t split_from = 1 << 15;  // entries that one thread sorts in
 constexpr int most_digit_bits = 11;
 constexpr std::int64_t entries_between_checks = 1 << 20;
 
-// For passes that do next to nothing per entry: to wait for each other after a short one costs more than threads bring.
+// Threads for passes that do almost nothing per entry: after a short pass, waiting for each other costs more than
+// threads save.
 int pass_threads(std::size_t size, int threads) {
   return worthwhile_threads(static_cast<std::int64_t>(size) / 8, threads);
 }
 
-// As parallel_parts, but the part of a thread comes in blocks, and a stop takes effect between them.
+// Like parallel_parts, but each thread's part comes in blocks, and a stop takes effect between them.
 template <class Work>
 void checked_parts(std::size_t size, int wanted, const control& ctl, Work&& work) {
   const int threads = pass_threads(size, wanted);
@@ -48,8 +49,8 @@ struct placed_entry {
   std::size_t place;
 };
 
-// Which bits of keys differ, and keys squeezed into them. Beside them a squeezed key has room for two flags: bit 63 for
-// deletes, bit 62 for entries that come from the array.
+// The bits in which keys differ, and the conversion of keys to these bits. A squeezed key has room for two flags: bit
+// 63 for deletes, bit 62 for entries that come from the array.
 struct key_bits {
   int row_bits = 0, neighbor_bits = 0;
   key_type common = 0;  // the bits in which all keys agree
@@ -103,7 +104,7 @@ std::size_t digit_of(const Entry& entry, int shift, int bits) {
   return static_cast<std::size_t>(key_bits::low(entry.key >> shift, bits));
 }
 
-// Entries by the `bits` bits from `shift` on, in the order they had; returns where each value begins, and the end.
+// Partitions entries stably by the `bits` bits from `shift` on. Returns where each value begins, and the end.
 template <class Entry>
 std::vector<std::size_t> split(const buffer<Entry>& from, buffer<Entry>& to, int shift, int bits, int threads,
                                const control& ctl) {
@@ -130,7 +131,7 @@ std::vector<std::size_t> split(const buffer<Entry>& from, buffer<Entry>& to, int
   return starts;
 }
 
-// Sorts `size` entries by their lowest `bits` bits from one array into the other; both are written.
+// Sorts `size` entries by their lowest `bits` bits from one array into the other. Both arrays are written.
 template <class Entry>
 void sort_bucket(Entry* from, Entry* to, std::size_t size, int bits) {
   if (size < comparison_sort_below || bits == 0) {
@@ -174,14 +175,14 @@ void sort_entries(buffer<Entry>& entries, int bits, int threads, const control& 
 template <class Entry, class Visit>
 void each_run(const buffer<Entry>& entries, std::size_t begin, std::size_t end, Visit&& visit) {
   const auto bare = [&](std::size_t i) { return entries[i].key & ~key_bits::flags; };
-  while (begin > 0 && begin < end && bare(begin) == bare(begin - 1)) ++begin;  // begins before
+  while (begin > 0 && begin < end && bare(begin) == bare(begin - 1)) ++begin;  // skip a run that begins earlier
   for (auto from = begin, to = from; from < end; from = to) {
     for (to = from + 1; to < entries.size() && bare(to) == bare(from);) ++to;
     visit(from, to);
   }
 }
 
-// One update or none from each run of equal keys: stays(to) says whether, write(thread, from, to, out) writes it.
+// Keeps at most one update of each run of equal keys: stays(to) decides, write(thread, from, to, out) writes it.
 template <class Entry, class Stays, class Write>
 void keep_runs(const buffer<Entry>& entries, updates& result, bool weighted, int threads, const control& ctl,
                Stays&& stays, Write&& write) {
@@ -232,7 +233,8 @@ updates sort_batch_as(const batch_view& batch, std::int64_t num_rows, int thread
   return result;
 }
 
-// Existing entries come first, so that the batch, which is later in time, wins. Their places count on from the batch.
+// Existing entries come first, so that the later batch wins. The places of the batch follow those of the existing
+// entries.
 template <class Entry>
 updates sort_together_as(const packed_rows& rows, const batch_view& batch, int threads, const control& ctl) {
   bits_of(batch.keys, rows.num_rows(), threads, ctl);  // for its checks
@@ -253,7 +255,7 @@ updates sort_together_as(const packed_rows& rows, const batch_view& batch, int t
   keys.reset();
   sort_entries(entries, bits.total(), threads, ctl);
 
-  // The weight after the last of several writes of a key, given the places of the first and the last.
+  // The weight after several writes of a key, given the places of the first and the last.
   const auto weight_of = [&](std::size_t first, std::size_t last) {
     if (last >= own && batch.weights) return batch.weights[last - own];
     return first < own ? stored.weights[first] : 1.0;

@@ -1,4 +1,4 @@
-// store/split.cpp - which keys of a batch go to which shard of a store.
+// store/split.cpp - splits the keys of a batch by the shard that owns them.
 #include "graph/stable_partition.hpp"
 #include "graphlode/store/layout.hpp"
 #include "graphlode/store/buckets.hpp"

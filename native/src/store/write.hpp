@@ -1,7 +1,7 @@
-// store/write.hpp - entries and updates become leaves, windows and pages; every slot is written once.
+// store/write.hpp - writes entries and updates into leaves, windows and pages; every slot is written once.
 //
-// Written into a page in place: single leaves (`write_leaf`), and windows of leaves whose entries are gathered with
-// their updates and spread evenly (`spread`). Written anew: whole pages, from a stream of entries (`write_pages`).
+// In place: single leaves (`write_leaf`), and windows of leaves whose entries are gathered with their updates and
+// spread evenly (`spread`). From scratch: whole pages, from a stream of entries (`write_page`).
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -10,12 +10,12 @@
 
 namespace graphlode::packed {
 
-// Updates of one page, as positions in the located batch.
+// Updates of one page, as indices into the located batch.
 struct update_range {
   std::size_t begin, end;
 };
 
-// Where the merge of a leaf with its updates stands; read in pieces, since a hot leaf may have any number of updates.
+// Merges a leaf with its updates. It is read in pieces, because a hot leaf may have any number of updates.
 template <bool Weighted>
 class leaf_merge {
  public:
@@ -23,7 +23,7 @@ class leaf_merge {
       : keys_(at.leaf(leaf)), count_(at.counts[static_cast<std::size_t>(leaf)]), batch_(&batch), mine_(mine) {
     if constexpr (Weighted) weights_ = at.weights() + leaf * leaf_slots;
   }
-  // Up to `room` entries; fewer only at the end.
+  // Reads up to `room` entries; fewer only at the end.
   int read(key_type* keys, double* weights, int room) {
     int out = 0;
     while (out < room) {
@@ -57,14 +57,14 @@ class leaf_merge {
   update_range mine_;
 };
 
-// The updates of leaf `leaf`, the first of `rest`; takes them off it.
+// Removes the updates of leaf `leaf` from the front of `rest` and returns them.
 inline update_range take_leaf(const updates& batch, update_range& rest, int leaf) {
   const auto begin = rest.begin;
   while (rest.begin < rest.end && leaf_of(batch.places[rest.begin]) == leaf) ++rest.begin;
   return {begin, rest.begin};
 }
 
-// A leaf with its updates; they must fit.
+// Writes a leaf with its updates, which must fit. Returns its number of entries.
 template <bool Weighted>
 int write_leaf(page& at, int leaf, const updates& batch, update_range mine) {
   auto& count = at.counts[static_cast<std::size_t>(leaf)];
@@ -112,13 +112,13 @@ struct window_entries {
   }
 };
 
-// The separator of a leaf that begins with `key`, where `before` is the entry in front of it. A row that begins with
-// the leaf belongs into it with all keys it may ever have, so that the row index names the leaf where it is read from.
+// The separator of a leaf that begins with `key`, where `before` is the entry in front of it. If a row begins with the
+// leaf, all its possible keys belong into the leaf, so the row index has the leaf where the row starts.
 constexpr key_type separator_between(key_type before, key_type key) {
   return row_of(before) == row_of(key) ? key : first_key_of(row_of(key));
 }
 
-// Spreads the entries evenly over leaves first .. first + leaves - 1. The separator of the first leaf stays.
+// Spreads the entries evenly over leaves first .. first + leaves - 1. The separator of the first leaf does not change.
 template <bool Weighted>
 void spread(page& at, int first, int leaves, const window_entries<Weighted>& from) {
   for (int l = 0; l < leaves; ++l) {
@@ -129,7 +129,7 @@ void spread(page& at, int first, int leaves, const window_entries<Weighted>& fro
     if (begin > 0) {
       const key_type* const key = from.keys.data() + begin;
       at.separators[static_cast<std::size_t>(leaf)] = separator_between(key[-1], key[0]);
-    } else if (l > 0) {  // only where a single page is nearly empty
+    } else if (l > 0) {  // only in a single, nearly empty page
       at.separators[static_cast<std::size_t>(leaf)] = from.keys[0];
     }
     std::copy(from.keys.begin() + begin, from.keys.begin() + end, at.leaf(leaf));
@@ -137,7 +137,7 @@ void spread(page& at, int first, int leaves, const window_entries<Weighted>& fro
   }
 }
 
-// A page of `size` entries from a stream. The separator of the page, if it has none yet (no_key), is its first key.
+// Writes a page of `size` entries from a stream. If `separator` is no_key, the separator of the page is its first key.
 template <bool Weighted, class Stream>
 void write_page(page& at, std::int64_t size, key_type separator, Stream& stream) {
   const key_type* before = nullptr;  // the last entry so far
@@ -151,14 +151,14 @@ void write_page(page& at, std::int64_t size, key_type separator, Stream& stream)
     lowest = before ? separator_between(*before, *at.leaf(l)) : *at.leaf(l);
     before = at.leaf(l) + count - 1;
   }
-  // An empty leaf has the separator of the next: nothing belongs into it.
+  // An empty leaf gets the separator of the next one, so no key belongs into it.
   for (std::size_t l = page_leaves - 1; l-- > 0;)
     if (at.counts[l] == 0) at.separators[l] = at.separators[l + 1];
   if (separator != no_key) at.separators[0] = separator;
   at.count = size;
 }
 
-// Entries of the pages at first .. with their updates, in key order.
+// Entries of the pages from `first` on, merged with their updates, in key order.
 template <bool Weighted>
 class merged_stream {
  public:
@@ -196,7 +196,8 @@ class merged_stream {
     if constexpr (Weighted) weights_ += count;
     available_ -= count;
   }
-  // The next entries: a leaf as it is, or a piece of its merge with updates. Only called while entries are left.
+  // Provides the next entries: a leaf without updates, or a piece of its merge with updates. Requires that entries are
+  // left.
   void advance() {
     while (available_ == 0) {
       if (merging_) {
@@ -240,7 +241,7 @@ class merged_stream {
   std::array<double, Weighted ? room : 1> merged_weights_;
 };
 
-// Entries that are sorted and final already.
+// Entries that are already sorted and final.
 template <bool Weighted>
 class flat_stream {
  public:

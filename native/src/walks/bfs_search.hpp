@@ -1,9 +1,9 @@
-// bfs_search.hpp - direction-optimising breadth-first search over any kind of rows.
+// bfs_search.hpp - direction-optimizing breadth-first search over any kind of rows.
 //
-// A level is found in one of two directions (bfs_steps.hpp). Forwards, the rows of the frontier are walked and whoever
-// is new joins the next one: right for small frontiers. Backwards, everybody not yet reached looks for a neighbor in
-// the frontier and stops at the first: right for the one or two levels that hold most of the graph, where nearly every
-// look succeeds at once. The rule for turning is that of Beamer, Asanovic and Patterson, "Direction-Optimizing
+// A level is found in one of two directions (bfs_steps.hpp). A forward step visits the rows of the frontier, and new
+// vertices form the next one: right for small frontiers. In a backward step every unreached vertex looks for a neighbor
+// in the frontier and stops at the first: right for the one or two levels that hold most of the graph, where nearly
+// every look succeeds at once. The rule for switching follows Beamer, Asanovic and Patterson, "Direction-Optimizing
 // Breadth-First Search" (SC 2012).
 #pragma once
 #include <algorithm>
@@ -15,11 +15,11 @@
 
 namespace graphlode::analytics {
 
-// Whether the level is cheaper to find backwards. Forwards all entries of the frontier are walked. Backwards each
-// vertex that is not reached looks at about entries_left / frontier_entries of its own until it meets the frontier, and
-// at least at one; such a look costs about half, since it goes along a row and writes nothing. The entries of a store
-// are estimated: where too many were counted there are none left too early, and it is that one look which keeps the
-// levels of a long chain from going backwards.
+// Whether a backward step is cheaper. A forward step visits all entries of the frontier. In a backward step each
+// unreached vertex tests about entries_left / frontier_entries of its entries until it meets the frontier, and at least
+// one. Such a test costs about half, because it goes along a row and writes nothing. For a store, entries are
+// estimates. If they were counted too high, entries_left reaches 0 too early; the lower bound of one test then keeps
+// the levels of a long chain from going backwards.
 inline bool worth_looking_back(std::int64_t frontier_entries, std::int64_t entries_left, std::int64_t unreached) {
   const auto forwards = static_cast<double>(frontier_entries);
   return 2 * forwards * forwards >
@@ -76,7 +76,7 @@ class breadth_first_search {
     settle_queue();
   }
 
-  // The queue becomes the frontier: its members are visited from now on.
+  // Makes the queue the frontier and marks its members as visited.
   void settle_queue() {
     constexpr std::int64_t grain = 1024;
     std::atomic<std::int64_t> entries{0};
@@ -151,15 +151,15 @@ class breadth_first_search {
   int threads_;
   const control& ctl_;
   bfs_tree<vertex> tree_;
-  bit_set visited_;  // whoever is on a level that is complete
-  bit_set empty_;    // rows seen to have no entries: finding that out again and again is not cheap in a store
-  buffer<vertex> queue_, next_queue_;       // the frontier forwards
-  bit_set frontier_{0}, next_frontier_{0};  // and backwards
+  bit_set visited_;                         // vertices on completed levels
+  bit_set empty_;                           // rows found to be empty: testing that repeatedly is expensive in a store
+  buffer<vertex> queue_, next_queue_;       // the frontier of forward steps
+  bit_set frontier_{0}, next_frontier_{0};  // the frontier of backward steps
   bool frontier_is_bits_ = false;
-  bool looked_back_ = false;  // rows that are known to be empty are in empty_
+  bool looked_back_ = false;  // whether rows known to be empty are in empty_
   std::int64_t frontier_size_ = 0, frontier_entries_ = 0;
-  std::int64_t entries_left_;  // of those who are not reached
-  std::int64_t level_ = 0;     // of those who are found next
+  std::int64_t entries_left_;  // of unreached vertices
+  std::int64_t level_ = 0;     // of the vertices found next
 };
 
 template <class Rows>

@@ -1,8 +1,8 @@
 // bfs_steps.hpp - one level of a breadth-first search, forwards or backwards, over any kind of rows.
 //
-// Parents do not depend on threads or direction: it is always the lowest neighbor on the level before. Backwards that
-// costs nothing, since rows ascend. Forwards it is an atomic minimum, which only whoever is new on this level pays for:
-// earlier ones are filtered by a bitmap that does not change within a level.
+// A parent is always the lowest neighbor on the previous level, so it does not depend on threads or direction. In a
+// backward step this is free, because rows are sorted. In a forward step it is an atomic minimum, which only new
+// vertices of the level pay for: earlier ones are filtered by a bitmap that does not change within a level.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -19,9 +19,9 @@
 namespace graphlode::analytics {
 
 constexpr std::int64_t words_at_once = 64;
-constexpr std::size_t candidates_ahead = 16;  // rows that are asked for where most are left after one entry
+constexpr std::size_t candidates_ahead = 16;  // rows to prefetch when most vertices are done after one entry
 
-// Whether there was no parent before. As an unsigned number, none (-1) is the highest.
+// Lowers the parent. Returns true if there was none; as an unsigned number, none (-1) is the highest.
 template <class Vertex>
 bool lower_parent(Vertex& place, Vertex from) {
   using number = std::make_unsigned_t<Vertex>;
@@ -32,8 +32,8 @@ bool lower_parent(Vertex& place, Vertex from) {
   return false;
 }
 
-// Forwards: walks the rows of the frontier and puts whoever is new into `found`, in any order; their parents are final
-// afterwards. `entries` is about how many there are to walk. Returns how many are new.
+// Forward step: visits the rows of the frontier and writes new vertices to `found`, in any order. Their parents are
+// final afterwards. `entries` is about the number of entries to visit. Returns the number of new vertices.
 template <class Rows, class Vertex = typename Rows::vertex>
 std::int64_t walk_frontier(const Rows& rows, const Vertex* frontier, std::int64_t size, std::int64_t entries,
                            const std::uint64_t* visited, Vertex* parents, Vertex* found, int threads,
@@ -43,26 +43,26 @@ std::int64_t walk_frontier(const Rows& rows, const Vertex* frontier, std::int64_
   });
 }
 
-// Backwards: each candidate looks for a neighbor in the frontier, which becomes its parent. `candidates(w)` gives those
-// of the 64 vertices of word w who look; `finish(w, joined, empty)` hears who of them found a parent and whose row has
-// no entries at all. Those of known_empty (rows.hpp) must not be among the candidates. A thread owns whole words.
-// Returns how many joined.
+// Backward step: each candidate looks for a neighbor in the frontier, which becomes its parent. `candidates(w)` returns
+// the candidates among the 64 vertices of word w. `finish(w, joined, empty)` receives those that found a parent and
+// those whose row is empty. Rows in known_empty (rows.hpp) must not be candidates. A thread owns whole words. Returns
+// the number of vertices that joined.
 //
-// Most find their parent at the first look, which is taken without branches, since those that do and those that do not
-// come in no order. The others walk their rows.
+// Most vertices find their parent at the first entry. That test has no branches, because its outcome is unpredictable.
+// The others visit their rows.
 template <class Rows, class Vertex = typename Rows::vertex, class Candidates, class Finish>
 std::int64_t look_back(const Rows& rows, const std::uint64_t* frontier, Vertex* parents, Candidates&& candidates,
                        Finish&& finish, int threads, const control& ctl) {
   std::atomic<std::int64_t> num_joined{0};
   const auto look = [&](int, std::int64_t begin, std::int64_t end) {
     std::array<std::uint64_t, words_at_once> joined{}, empty{};
-    std::array<Vertex, 64 * words_at_once> all;  // listed first: those who look may be few and far between
+    std::array<Vertex, 64 * words_at_once> all;  // listed first, because candidates may be sparse
     std::size_t size = 0;
     for (auto w = begin; w < end; ++w)
       for_each_bit(candidates(w), 64 * w, [&](std::int64_t v) { all[size++] = static_cast<Vertex>(v); });
     for (std::size_t i = 0; i < std::min(candidates_ahead, size); ++i) rows.prefetch_row(all[i]);
     std::int64_t count = 0;
-    std::size_t left = 0;  // of the candidates, those whose first neighbor is not in the frontier
+    std::size_t left = 0;  // candidates whose first neighbor is not in the frontier
     for (std::size_t i = 0; i < size; ++i) {
       if (i + candidates_ahead < size) rows.prefetch_row(all[i + candidates_ahead]);
       const std::int64_t v = all[i];

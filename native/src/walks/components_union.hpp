@@ -1,10 +1,10 @@
-// components_union.hpp - components by union and find over any kind of rows.
+// components_union.hpp - connected components by union-find over any kind of rows.
 //
-// Every vertex points to one that is not higher, whoever points to itself is a root, and joining two trees hangs the
-// higher root below the lower one: so the root of a finished component is its lowest vertex, whatever the threads did.
-// A first pass joins the ends of the first two entries of each row; that already makes one tree of nearly all of the
-// largest component. In a symmetric graph, whoever is in that tree by then needs no second look: entries that lead out
-// of it are seen from their other end. After Sutton, Ben-Nun and Barak, "Optimizing Parallel Graph Connectivity
+// Every vertex points to a vertex that is not higher; a vertex that points to itself is a root. Joining two trees hangs
+// the higher root below the lower one. So the root of a finished component is its lowest vertex, in any order of the
+// threads. A first pass joins each vertex with the first two entries of its row, which already puts nearly all of the
+// largest component into one tree. In a symmetric graph, vertices in that tree need no second visit: entries that lead
+// out of it are seen from their other end. After Sutton, Ben-Nun and Barak, "Optimizing Parallel Graph Connectivity
 // Computation via Subgraph Sampling" (IPDPS 2018).
 #pragma once
 #include <algorithm>
@@ -63,7 +63,7 @@ class component_union {
     });
   }
 
-  // Threads may move pointers meanwhile, but only ever to lower vertices of the same tree.
+  // Other threads may change pointers meanwhile, but only to lower vertices of the same tree.
   vertex parent(vertex v) { return std::atomic_ref(parents_[v]).load(std::memory_order_relaxed); }
   vertex root_seen(std::int64_t v) { return parent(static_cast<vertex>(v)); }
 
@@ -81,7 +81,7 @@ class component_union {
     }
   }
 
-  // Afterwards everybody points to a root.
+  // Makes every vertex point to its root.
   void compress() {
     for_rows([&](std::int64_t v) {
       vertex up = root_seen(v);
@@ -109,7 +109,8 @@ class component_union {
     return best;
   }
 
-  // Roots ascend with the lowest vertex of their component: they are it.
+  // A root is the lowest vertex of its component, so numbering roots in ascending order numbers components by lowest
+  // vertex.
   component_labels<vertex> number() {
     const auto n = rows_.num_rows();
     component_labels<vertex> result;

@@ -1,12 +1,12 @@
-// distance_buckets.hpp - vertices that wait for their rows to be walked, by ranges of distance.
+// distance_buckets.hpp - vertices waiting to be relaxed, by ranges of distance.
 //
-// A search takes them in the order of their buckets, each of which is `width` wide. There are `num_buckets` of them
-// from `base` on; whoever is farther away waits in one list, from which the buckets are filled again when all are
-// empty. So neither very long nor very unequal edges make more than a fixed number of buckets. Every thread has lists
-// of its own.
+// A search takes the vertices bucket by bucket; each bucket is `width` wide. There are `num_buckets` buckets from
+// `base` on. Farther vertices wait in one list, from which the buckets are refilled when all are empty. So the number
+// of buckets is fixed, even for very long or very unequal edges. Every thread has its own lists.
 //
-// An entry says at which distance a vertex was reached. If the vertex has been reached nearer since, there is another
-// entry that says so, and this one is passed over: so exactly one entry for each vertex counts, without any marks.
+// An entry holds the distance at which a vertex was reached. If the vertex has been reached at a smaller distance
+// since, there is another entry for that, and this one is skipped. So exactly one entry per vertex counts, without any
+// marks.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -34,14 +34,14 @@ class distance_buckets {
   void push(int thread, double distance, Vertex vertex) {
     lists_[static_cast<std::size_t>(thread)][place_of(distance)].push_back({distance, vertex});
   }
-  // What a thread has in the bucket under way.
+  // The entries of a thread in the current bucket.
   list& own(int thread) { return lists_[static_cast<std::size_t>(thread)][current_]; }
 
-  // Everything in the bucket under way goes to the end of `taken`.
+  // Appends all entries of the current bucket to `taken`.
   void take_current(list& taken) { take(current_, taken); }
 
-  // Moves on to the next bucket that has entries; false if nobody waits anywhere. is_live(entry) tells who still
-  // counts.
+  // Moves on to the next bucket that has entries. Returns false if there are none. is_live(entry) says which entries
+  // still count.
   template <class IsLive>
   bool next(IsLive&& is_live) {
     for (;;) {
@@ -74,7 +74,7 @@ class distance_buckets {
     base_ = std::numeric_limits<double>::infinity();
     for (const entry& each : far) base_ = std::min(base_, each.distance);
     current_ = 0;
-    // Who is farther than all buckets is looked at again each time: wider buckets keep that from happening often.
+    // Entries beyond all buckets are examined again at each refill; wider buckets make refills rarer.
     const auto within =
         std::count_if(far.begin(), far.end(), [&](const entry& each) { return place_of(each.distance) < num_buckets; });
     if (2 * within < static_cast<std::ptrdiff_t>(far.size())) width_ *= 4;
@@ -85,7 +85,7 @@ class distance_buckets {
   double width_;
   double base_ = 0;
   std::size_t current_ = 0;
-  std::vector<std::vector<list>> lists_;  // by thread and bucket; the last is for whoever is farther
+  std::vector<std::vector<list>> lists_;  // by thread and bucket; the last bucket is for all farther vertices
 };
 
 }  // namespace graphlode::analytics

@@ -1,8 +1,8 @@
-// edge_map.hpp - the steps that walks over a graph are made of: something for every vertex of a set, something for
-// every edge that leaves a set, and the vertices that were found on the way.
+// edge_map.hpp - building blocks of graph traversals: a function for every vertex of a set, a function for every edge
+// that leaves a set, and the vertices found on the way.
 //
-// Rows of scattered vertices are asked for some vertices ahead, since memory would be waited for otherwise. Loops are
-// handed out in chunks, so that hubs and strangers even out.
+// Rows of scattered vertices are prefetched some vertices ahead. Loops are handed out in chunks, so that hubs and other
+// vertices balance out.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -14,10 +14,10 @@
 
 namespace graphlode::analytics {
 
-constexpr std::int64_t rows_ahead = 4;  // that are asked for before they are walked
+constexpr std::int64_t rows_ahead = 4;  // rows that are prefetched ahead
 
-// Calls visit(i) for i in begin .. end - 1 and asks for the row of vertex_at(i) before; `known` is up to where there
-// are vertices to ask for.
+// Calls visit(i) for i in begin .. end - 1 and prefetches the row of vertex_at(i) before. vertex_at is defined up to
+// `known`.
 template <class Rows, class VertexAt, class Visit>
 void visit_rows(const Rows& rows, std::int64_t begin, std::int64_t end, std::int64_t known, VertexAt&& vertex_at,
                 Visit&& visit) {
@@ -36,7 +36,7 @@ void vertex_map(std::int64_t num_vertices, std::int64_t grain, int threads, cons
   });
 }
 
-// A list that threads put vertices into, each of them many at a time.
+// A list to which several threads append vertices, many at a time.
 template <class Vertex>
 class vertex_list {
  public:
@@ -70,8 +70,8 @@ class vertex_list {
   std::atomic<std::int64_t> size_{0};
 };
 
-// Calls along(from, to) for every entry of the rows of the vertices in `from`; those `to` for which it is true go into
-// `found`, in any order. `entries` is about how many entries there are. Returns how many were found.
+// Calls along(from, to) for every entry of the rows of the vertices in `from`. Vertices `to` for which it returns true
+// are written to `found`, in any order. `entries` is about the number of entries. Returns the number of vertices found.
 template <class Rows, class Vertex = typename Rows::vertex, class Along>
 std::int64_t edge_map(const Rows& rows, const Vertex* from, std::int64_t size, std::int64_t entries, Vertex* found,
                       int threads, const control& ctl, Along&& along) {

@@ -1,7 +1,7 @@
 // pagerank_pull.hpp - PageRank over any kind of rows: every vertex sums what its predecessors send.
 //
-// One pass per iteration: a block of rows is summed and finished, see pagerank_state.hpp, so that the inner loop reads
-// one array at random and writes none; nothing is atomic.
+// There is one pass per iteration: a block of rows is summed and finished (pagerank_state.hpp). So the inner loop reads
+// one array at random and writes none, and nothing is atomic.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace graphlode::analytics {
 
-// The sum of term(0) .. term(count - 1). Four sums side by side: one alone would wait for each addition to finish.
+// The sum of term(0) .. term(count - 1), in four partial sums: with one, each addition would wait for the previous one.
 template <class Term>
 double sum_terms(std::size_t count, Term&& term) {
   double part[4] = {0, 0, 0, 0};
@@ -27,8 +27,8 @@ double sum_terms(std::size_t count, Term&& term) {
 
 constexpr auto block_rows = pagerank_state::block_rows;
 
-// Writes what arrives at each of the rows first .. last - 1 into `sums`. All rows are needed, so those of a store are
-// read page by page, without a look at the index for each.
+// Writes what arrives at the rows first .. last - 1 to `sums`. All rows are needed, so those of a store are read page
+// by page, without an index lookup per row.
 template <class Vertex>
 void sum_arriving(const csr_rows<Vertex>& rows, const double* weights, std::int64_t first, std::int64_t last,
                   const double* sent, double* sums) {

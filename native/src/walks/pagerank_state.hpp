@@ -1,12 +1,13 @@
-// pagerank_state.hpp - what PageRank keeps for every vertex, and what it does with it once sums have arrived.
+// pagerank_state.hpp - the state of PageRank for every vertex, and its update when sums have arrived.
 //
-// What a vertex sends (its value by the weight of all that leaves it, to be multiplied by an edge's own weight) is kept
-// beside its value and written for the next iteration where its sum is finished, into another array than the one that
-// is read. Values that have nowhere to go are summed on the way and spread by the restart distribution. Sums over all
-// vertices are taken by blocks of fixed size, so that the answer is the same to the last bit on any number of threads.
+// A vertex sends its value divided by the weight of its outgoing edges, to be multiplied by each edge's own weight.
+// This number is stored besides the value. It is written for the next iteration when the vertex's sum is finished, to
+// another array than the one that is read. Values of vertices without outgoing edges are summed and spread by the
+// restart distribution. Sums over all vertices are taken by blocks of fixed size, so the result is the same to the last
+// bit on any number of threads.
 //
-// Isolated vertices (see pagerank_settings) have no place in the arrays. Each gets what is spread and sends it nowhere:
-// all of them together are two numbers.
+// Isolated vertices (see pagerank_settings) have no place in the arrays. Each receives what is spread and sends
+// nothing, so two numbers represent all of them.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -22,7 +23,7 @@ namespace graphlode::analytics {
 
 class pagerank_state {
  public:
-  static constexpr std::int64_t block_rows = 1024;  // vertices that are finished at a time
+  static constexpr std::int64_t block_rows = 1024;  // vertices that are finished together
 
   pagerank_state(std::int64_t num_vertices, const double* out_weights, const pagerank_settings& settings, int threads,
                  const control& ctl)
@@ -35,7 +36,7 @@ class pagerank_state {
         next_sent_(size()),
         blocks_(static_cast<std::size_t>((num_vertices + block_rows - 1) / block_rows)) {
     result_.values = buffer<double>(size());
-    // Memory is touched for the first time by all threads: that takes longer than what is written into it.
+    // All threads touch the memory first, because that takes longer than writing the values.
     parallel_chunks(0, num_blocks(), 64, worthwhile_threads(num_vertices, threads), ctl,
                     [&](int, std::int64_t first, std::int64_t last) {
                       for (auto block = first; block < last; ++block) begin(block, out_weights);
@@ -47,29 +48,30 @@ class pagerank_state {
   std::int64_t block_begin(std::int64_t block) const { return block * block_rows; }
   std::int64_t block_end(std::int64_t block) const { return std::min((block + 1) * block_rows, num_vertices_); }
   const double* sent() const { return sent_.data(); }
-  // Where finish() writes what is sent next. Until then, sums may be kept there.
+  // Where finish() writes what is sent next. Until then it may hold sums.
   double* next_sent() { return next_sent_.data(); }
 
-  // Iterates until the values hardly move. sum_all() is to sum what arrives and to finish every block, once.
+  // Iterates until the values hardly change. sum_all() must sum what arrives and finish every block once.
   template <class SumAll>
   pagerank_values run(const control& ctl, SumAll&& sum_all) {
     result_.converged = num_vertices_ == 0;
-    std::int64_t told = 0;
+    std::int64_t reported = 0;
     while (result_.iterations < settings_.max_iterations && !result_.converged) {
       sum_all();
       std::swap(sent_, next_sent_);
       ++result_.iterations;
       result_.converged = add_up_blocks() < settings_.tolerance;
       const auto done = num_vertices_ * result_.iterations / settings_.max_iterations;
-      ctl.advance(done - told);
-      told = done;
+      ctl.advance(done - reported);
+      reported = done;
     }
-    ctl.advance(num_vertices_ - told + settings_.num_isolated);
+    ctl.advance(num_vertices_ - reported + settings_.num_isolated);
     result_.isolated_value = spread_before_ * uniform_;
     return std::move(result_);
   }
 
-  // New values of a block; `arriving` has what arrives at its vertices, perhaps in their places of next_sent().
+  // Computes the new values of a block. `arriving` has what arrives at its vertices, possibly in their places of
+  // next_sent().
   void finish(std::int64_t block, const double* arriving) {
     const double damping = settings_.damping, spread = spread_;
     const auto begin = block_begin(block), end = block_end(block);
@@ -104,7 +106,7 @@ class pagerank_state {
     blocks_[block] = sums;
   }
 
-  // Ends an iteration; how far the values moved, all together.
+  // Ends an iteration. Returns the sum of the changes of the values.
   double add_up_blocks() {
     block_sums all{0, 0};
     for (const auto& block : blocks_) {
@@ -120,12 +122,12 @@ class pagerank_state {
   std::int64_t num_vertices_;
   const pagerank_settings settings_;
   double uniform_;
-  double isolated_share_;  // of all vertices
-  buffer<double> share_;   // of its value that a vertex sends to each of those it leads to
+  double isolated_share_;  // total of the isolated vertices, before the first iteration
+  buffer<double> share_;   // the part of its value that a vertex sends along each edge
   buffer<double> sent_, next_sent_;
   buffer<block_sums> blocks_;
-  // What is spread over all vertices in this iteration, and was in the last: restarts, and the values of vertices that
-  // lead nowhere. Before the first iteration everybody has an equal part of 1.
+  // The total spread over all vertices in this iteration and in the last: restarts, and the values of vertices without
+  // outgoing edges. Before the first iteration all vertices have equal parts of 1.
   double spread_ = 1, spread_before_ = 1;
   pagerank_values result_;
 };

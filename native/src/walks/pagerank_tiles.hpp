@@ -1,9 +1,9 @@
-// pagerank_tiles.hpp - PageRank over tiles: what arrives at a range of destinations is added up within the cache.
+// pagerank_tiles.hpp - PageRank over tiles: the sums of a range of destinations stay within the cache.
 //
-// Rows of tiles are cut into segments of even work, which threads take in turn; a graph may well have most of its edges
-// in one row. The first segment of a row adds to the sums themselves, each further one to an array of its own, and
-// whoever finishes the last one of a row adds these up, in their order, and finishes the row while it is in the cache.
-// So no sum is written by two threads, and the answer is the same to the last bit on any number of threads.
+// Rows of tiles are cut into segments of equal work, which threads take in turn; a graph may well have most of its
+// edges in one row. The first segment of a row adds to the sums themselves, each further one to its own array. The
+// thread that finishes the last segment of a row adds these arrays up in order, and finishes the row while it is in the
+// cache. So no two threads write the same sum, and the result is the same to the last bit on any number of threads.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -16,9 +16,9 @@
 
 namespace graphlode::analytics {
 
-// sums[destination] += sent[source] for each edge. Neighbouring edges mostly have their source in common and differ in
-// their destination: their additions do not wait for each other. What four edges bring is read before the first of them
-// is added, since the compiler must take any sum for something that is sent.
+// sums[destination] += sent[source] for each edge. Adjacent edges usually have the same source and different
+// destinations, so their additions do not wait for each other. The values of four edges are read before the first is
+// added, because the compiler must assume that a sum may alias a sent value.
 inline void send_along(std::span<const graph::tile_edge> edges, const double* sent, double* sums) {
   using graph::destination_of, graph::source_of;
   std::size_t i = 0;
@@ -50,8 +50,8 @@ class tile_sums {
     extra_ = buffer<double>(static_cast<std::size_t>(extra * row_length()));
   }
 
-  // Adds up what arrives if every vertex sends its number of `sent`, and calls finish(row, its sums) for every row of
-  // tiles. `sums` has room for all vertices; those of a row are not looked at again once it is finished.
+  // Sums what arrives if every vertex sends its value of `sent`, and calls finish(row, its sums) for every row of
+  // tiles. `sums` has room for all vertices; the sums of a row are not used again after it is finished.
   template <class Finish>
   void run(const double* sent, double* sums, const control& ctl, Finish&& finish) {
     for (std::size_t row = 0; row < unfinished_.size(); ++row)
@@ -69,9 +69,9 @@ class tile_sums {
   }
 
  private:
-  // A segment costs a pass over the sums of its row beside its edges: these must be many more.
+  // Besides its edges, a segment costs a pass over the sums of its row, so the edges must be many more.
   static constexpr std::int64_t least_segment = 1 << 20;
-  static constexpr std::int64_t most_segments = 256;  // beside one for each row: they bound the arrays of their own
+  static constexpr std::int64_t most_segments = 256;  // in addition to one per row: bounds the number of extra arrays
 
   struct segment {
     std::int64_t row, column, first, num_edges;  // begins with edge `first` of the tile at row and column
@@ -83,13 +83,13 @@ class tile_sums {
     return std::min(row_length(), grid_.num_vertices - row_begin(row));
   }
 
-  // Every row has at least one segment, be it empty: it is to be finished.
+  // Every row has at least one segment, possibly empty, because it must be finished.
   void cut_row(std::int64_t row, std::int64_t most) {
     std::int64_t in_row = 0;
     for (std::int64_t column = 0; column < grid_.num_columns(); ++column)
       in_row += static_cast<std::int64_t>(tiles_.tile(row, column).size());
     const auto count = std::max<std::int64_t>(1, (in_row + most / 2) / most);
-    std::int64_t column = 0, before = 0;  // edges of the row in front of the column
+    std::int64_t column = 0, before = 0;  // number of edges of the row before the column
     for (std::int64_t i = 0; i < count; ++i) {
       const auto begin = in_row * i / count, end = in_row * (i + 1) / count;
       for (; column + 1 < grid_.num_columns(); ++column) {
@@ -130,8 +130,8 @@ class tile_sums {
   graph::tile_grid grid_;
   int threads_;
   std::vector<segment> segments_;
-  std::vector<std::size_t> first_of_rows_;  // segment of each row, and the number of segments
-  std::vector<std::int64_t> first_extra_;   // array of its own of each row's second segment
+  std::vector<std::size_t> first_of_rows_;  // first segment of each row, and the number of segments
+  std::vector<std::int64_t> first_extra_;   // the extra array of each row's second segment
   std::vector<std::atomic<std::int64_t>> unfinished_;
   buffer<double> extra_;
 };

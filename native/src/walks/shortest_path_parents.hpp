@@ -1,9 +1,9 @@
-// shortest_path_parents.hpp - over whom the shortest way to each vertex goes, when all distances are known.
+// shortest_path_parents.hpp - finds the parents of shortest paths when all distances are known.
 //
-// The parent of v is the lowest u that is nearer to the source and has a last step to v: distance(u) + length equals
-// distance(v) exactly. Edges of length 0 (or too short to change the sum) join vertices of equal distance, which could
-// be parents of each other; so who has no nearer parent gets one step by step, from those of its distance that have
-// theirs. The answer depends neither on threads nor on the order in which the search went.
+// The parent of v is the lowest u that is nearer to the source and has a final edge to v: distance(u) + length equals
+// distance(v) exactly. Edges of length 0 (or too short to change the sum) connect vertices at equal distance, which
+// could be parents of each other. So vertices without a nearer parent get one step by step, from vertices at the same
+// distance that have theirs. The result depends neither on threads nor on the order of the search.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -55,7 +55,7 @@ class parent_finder {
   bool reached(std::int64_t v) const { return !std::isinf(distances_[v]); }
   bool lacks_parent(std::int64_t v) const { return parents_[v] < 0 && v != source_ && reached(v); }
 
-  // Rows ascend, so the first parent found is the lowest.
+  // Rows are sorted, so the first parent found is the lowest.
   void look_back(std::int64_t v) {
     if (!reached(v)) return;
     const double here = distances_[v];
@@ -85,7 +85,7 @@ class parent_finder {
       if (reached(u) && !lacks_parent(u)) joined.push_back(static_cast<Vertex>(u));
     while (!joined.empty()) {
       ctl_.check();
-      for (const Vertex u : joined)  // ascending, so that the first to come is the lowest
+      for (const Vertex u : joined)  // ascending, so the first one is the lowest
         for (auto e = graph_.offsets[u]; e < graph_.offsets[u + 1]; ++e) {
           const Vertex v = graph_.neighbors[e];
           if (distances_[v] != distances_[u] || distances_[u] + lengths_[e] != distances_[v] || !lacks_parent(v))

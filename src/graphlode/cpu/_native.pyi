@@ -317,11 +317,11 @@ def mining_rewire(src: Annotated[NDArray[numpy.int32], dict(shape=(None,), order
 
 def mining_orbit_formulas(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], lower: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], triangles: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], vertices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], raw: dict, size: int, of_edges: bool, matrix: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], limit: float, low: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], high: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> bool:
     """
-    Fills the columns of orbits; returns whether all fit, which is sure if there is room for upper halves.
+    Fill the columns of orbits. Returns whether all values fit; always true with room for upper halves.
     """
 
 def locality_reorder(edges: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], lanes: int, level: int, threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
-    """A pass of progressive reordering over packed edges, in place."""
+    """One pass of progressive reordering over packed edges, in place."""
 
 class EdgeRanker:
     def __init__(self, edges: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], by_destination: bool, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sent: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
@@ -371,7 +371,7 @@ def graph_link_rows(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,),
 @overload
 def graph_link_rows(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbors: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], symmetric: bool, threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> tuple:
     """
-    Rows of the vertices that an edge touches in new numbers, and these vertices.
+    Rows of the vertices that have an edge, with new vertex numbers, and these vertices.
     """
 
 def graph_tile_list(edges: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_vertices: int, row_bits: int, threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> tuple: ...

@@ -1,5 +1,5 @@
 """
-Launches and arrays in the hands of NVIDIA's driver, which is opened when a queue is made; and what the host counts beside them.
+Kernel launches and array copies by NVIDIA's driver, which is opened when a queue is made, and a store's page pool.
 """
 
 from collections.abc import Sequence
@@ -10,44 +10,46 @@ from numpy.typing import NDArray
 
 
 class Queue:
-    """A stream of the context that is current, from any thread."""
+    """A stream of the current context, usable from any thread."""
 
     def __init__(self, device: str, stream: object, library: str = ...) -> None: ...
 
     def send(self, address: int, array: object, threads: int = ...) -> None:
         """
-        Copy a contiguous array of the host; it may be changed as soon as this returns.
+        Copy a contiguous host array. It may be changed as soon as this returns.
         """
 
     def send_narrow(self, address: int, tails: object, heads: object, threads: int = ...) -> bool:
         """
-        Copy two arrays of int64, one behind the other as int32. False if a value is negative or does not fit: what was copied means nothing then.
+        Copy two int64 arrays, one after the other, as int32. False if a value is negative or does not fit: the copy is then undefined.
         """
 
     def fetch(self, array: object, address: int, threads: int = ...) -> None:
-        """Fill a contiguous array of the host, after all that was queued before."""
+        """Fill a contiguous host array, after everything queued before."""
 
     def synchronize(self) -> None: ...
 
     def wait_for_word(self, words: object, place: int, value: int) -> None:
         """
-        Until a kernel has written the value there, among words of 32 bits in memory of the host that the GPU sees.
+        Wait until a kernel has written the value to a 32-bit word in host memory that the GPU sees.
         """
 
     def hear(self, words: object, value: int) -> list:
         """
-        The lower halves of words of 64 bits in memory of the host that the GPU sees, when kernels have written the value into all upper ones.
+        Wait until kernels have written the value to the upper halves of 64-bit words in host memory that the GPU sees. Returns the lower halves.
         """
 
 class Kernel:
-    """A function of the driver, ready to be launched in a queue."""
+    """A kernel that can be launched in a queue."""
 
     def __init__(self, queue: Queue, function: int, entry: str, array_type: type) -> None: ...
 
     def launch(self, grid: int, block: int, shared_bytes: int, args: object) -> None: ...
 
 class PreparedLaunch:
-    """A launch to repeat, in which the arguments `changing` are replaced."""
+    """
+    A launch to repeat, in which the arguments at the positions `changing` are replaced.
+    """
 
     def __init__(self, kernel: Kernel, args: tuple, changing: Sequence[int]) -> None: ...
 
@@ -55,30 +57,30 @@ class PreparedLaunch:
 
 class LaunchSequence:
     """
-    Launches that always follow each other, each a kernel, its arguments, which of them are replaced by which value, the values that are its grid and block, and its shared bytes.
+    Launches that always follow each other. A step is a kernel, its arguments, pairs (position of an argument, number of the value that replaces it), the numbers of the values for grid and block, and its shared bytes.
     """
 
     def __init__(self, queue: Queue, steps: Sequence[tuple[Kernel, tuple, Sequence[tuple[int, int]], int, int, int]]) -> None: ...
 
     def run(self, values: tuple, after: int | None = ...) -> None:
-        """Start all of them, after another stream has done what it has to do."""
+        """Start all launches, after another stream has finished its work."""
 
     def bind(self, values: tuple, changing: Sequence[int], told: object) -> BoundSequence:
         """
-        The sequence with values of which only those with these numbers will change; its kernels tell the host what they did, in words as `Queue.hear` hears them.
+        Bind the values; only those with the numbers `changing` can change later. The kernels report to the host in the words `told`, as for `Queue.hear`.
         """
 
 class BoundSequence:
-    """A sequence of which most values are known."""
+    """A sequence with most values bound."""
 
     def run(self, changed: tuple, awaited: int, after: int | None = ...) -> list:
         """
-        Start all launches, as a sequence does, and return what they tell with this number as soon as they do; they may not be over.
+        Start all launches and return their report with the number `awaited` as soon as it arrives. They may still be running.
         """
 
 class PagePool:
     """
-    Which pages of a shard are taken, by how many versions, and where the memory of segments is.
+    The pages of a shard: which are in use, by how many versions, and where each segment is stored.
     """
 
     def __init__(self, segment_pages: int) -> None: ...

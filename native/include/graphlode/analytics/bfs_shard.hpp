@@ -1,7 +1,8 @@
-// bfs_shard.hpp - the part of one shard in a breadth-first search over several.
+// bfs_shard.hpp - one shard's part of a breadth-first search over several shards.
 //
-// Every shard holds some of the rows whole. It is told each frontier, and answers who of the next one it can see: from
-// the frontier's rows that it owns (forwards), or among its own rows that are not yet reached (backwards).
+// Every shard holds complete rows of some vertices. It receives each frontier and returns the vertices of the next
+// level that it can find: from the frontier's rows that it owns (forwards), or among its own unreached rows
+// (backwards).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,10 +16,10 @@ namespace graphlode::analytics {
 
 class bfs_shard {
  public:
-  // `own` has a bit for each row that the shard owns.
+  // `own` has one bit per row, set for the rows that the shard owns.
   bfs_shard(const packed::row_view& rows, std::span<const std::uint64_t> own);
 
-  // The frontier from which the next step goes; about how many entries its rows have here.
+  // Sets the frontier of the next step. Returns about how many entries its rows have here.
   std::int64_t enter(std::span<const std::int32_t> frontier, int threads, const control& ctl);
 
   struct found {
@@ -33,9 +34,9 @@ class bfs_shard {
 
   packed::row_view rows_;
   bit_set own_, visited_;
-  bit_set frontier_;                             // bits of the level under way
-  buffer<std::int32_t> parents_, queue_, mine_;  // mine_: those of the frontier whose rows are here
-  bool looked_back_ = false;                     // rows that are known to be empty are taken off own_
+  bit_set frontier_;                             // bits of the current level
+  buffer<std::int32_t> parents_, queue_, mine_;  // mine_: the part of the frontier whose rows are here
+  bool looked_back_ = false;                     // whether rows known to be empty have been removed from own_
   std::int64_t num_mine_ = 0, entries_ = 0;
 };
 

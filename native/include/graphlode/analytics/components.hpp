@@ -1,4 +1,4 @@
-// components.hpp - which vertices hang together.
+// components.hpp - connected components.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,13 +16,13 @@ struct component_labels {
   std::int64_t count = 0;
 };
 
-// Two vertices hang together if a chain of entries joins them, whichever way each entry leads. `symmetric` says that
-// every entry is there in both directions, which saves most of the work.
+// Entries connect vertices in either direction. `symmetric` says that every entry exists in both directions, which
+// saves most of the work.
 template <class Rows>
 component_labels<typename Rows::vertex> find_components(const Rows& rows, bool symmetric, int threads,
                                                         const control& ctl);
 
-// The components of several graphs on the same vertices taken together, from those of each.
+// The components of the union of several graphs on the same vertices, from the components of each graph.
 component_labels<std::int32_t> join_components(const std::vector<std::span<const std::int32_t>>& labels, int threads,
                                                const control& ctl);
 

@@ -14,9 +14,9 @@ struct peeling {
   std::int32_t num_rounds = 0;
 };
 
-// A round removes at once every remaining vertex whose remaining degree is at most k and gives it core number k; when
-// none is left, k becomes the smallest remaining degree. The vertices by ascending round, ties in any fixed way, are a
-// degeneracy order: whoever is removed in a round has at most k neighbors that are removed in it or later.
+// A round removes all remaining vertices whose remaining degree is at most k, and gives them core number k. If there
+// are none, k becomes the smallest remaining degree. Sorting the vertices by round, with ties broken in any fixed way,
+// gives a degeneracy order: a removed vertex has at most k neighbors that are removed in its round or later.
 template <class Vertex>
 peeling peel(const csr_view<Vertex>& symmetric, int threads, const control& ctl);
 

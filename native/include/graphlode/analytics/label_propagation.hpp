@@ -1,4 +1,4 @@
-// label_propagation.hpp - communities: every vertex takes the label that most of its neighbors have.
+// label_propagation.hpp - communities: every vertex takes the most frequent label of its neighbors.
 #pragma once
 #include <cstdint>
 
@@ -10,7 +10,7 @@ namespace graphlode::analytics {
 
 template <class Vertex>
 struct propagated_labels {
-  buffer<Vertex> labels;  // the vertex whose label it was at first
+  buffer<Vertex> labels;  // the vertex that had this label at the start
   std::int64_t iterations = 0;
   bool converged = false;  // whether the last iteration changed nothing
 };

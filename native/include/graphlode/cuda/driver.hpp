@@ -1,7 +1,7 @@
-// cuda/driver.hpp - the few functions of NVIDIA's driver library that starting kernels and moving small arrays need.
+// cuda/driver.hpp - the functions of NVIDIA's driver library that are needed to start kernels and copy small arrays.
 //
-// The library is opened when a device is made, not linked: graphlode builds without CUDA and runs without a GPU. What
-// is declared here is the driver's published binary interface, whose names and types do not change.
+// The library is opened when a device is created, not linked: graphlode builds without CUDA and runs without a GPU. The
+// declarations follow the driver's published binary interface, whose names and types do not change.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,11 +16,11 @@ using function = void*;
 using event = void*;
 using address = std::uint64_t;  // in the memory of a GPU
 
-// The library or one of its functions is not there.
+// The library or one of its functions is missing.
 struct driver_missing : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-// A call of the driver failed, or an earlier one that went wrong later.
+// A driver call failed, or reported the failure of an earlier asynchronous one.
 struct driver_fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -30,13 +30,13 @@ struct out_of_memory : driver_fault {
 
 class driver {
  public:
-  // `device` begins every message.
+  // `device` is the prefix of every message.
   driver(const std::string& library, std::string device);
   ~driver();
   driver(const driver&) = delete;
   driver& operator=(const driver&) = delete;
 
-  // Throws unless `code` is success; `call` names what was tried.
+  // Throws unless `code` means success. `call` names the call.
   void check(int code, const char* call) const {
     if (code != 0) fail(code, call);
   }
@@ -66,8 +66,8 @@ class driver {
   int (*error_string_)(int, const char**) = nullptr;
 };
 
-// Has a context current on this thread for as long as it lives; what was current before comes back. Cheap when it is
-// current already, as on a device's own thread.
+// Makes a context current on this thread for the lifetime of the object, then restores the previous one. Cheap if it is
+// already current, as on a device's own thread.
 class context_scope {
  public:
   context_scope(const driver& of, context wanted) : driver_(of) {

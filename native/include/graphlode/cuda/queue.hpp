@@ -1,9 +1,9 @@
-// cuda/queue.hpp - a stream of a GPU as the host uses it: kernels to start, arrays to send and to fetch.
+// cuda/queue.hpp - a GPU stream as the host uses it: starts kernels, sends and fetches arrays.
 //
-// Copies between the GPU and ordinary memory are slow to begin with (the driver stages them itself, and waits), so
-// arrays go through page-locked memory of the queue's own: a small one through a ring that is reused a section at a
-// time, once the copies out of that section are over; a large one in chunks that several threads fill while the GPU
-// takes the ones before. Everything may be called from any thread: the stream orders what they queue.
+// Copies between the GPU and pageable memory start slowly, because the driver stages them and waits. So arrays go
+// through the queue's own page-locked memory. Small arrays use a ring of sections; a section is reused when the copies
+// from it are finished. Large arrays are split into chunks, which several threads fill while the GPU copies earlier
+// ones. All functions may be called from any thread; the stream defines the order.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace graphlode::cuda {
 
-// Page-locked memory; its owner has made the context current.
+// Page-locked memory. The owner must have made the context current.
 class locked_memory {
  public:
   locked_memory(const driver& of, std::size_t bytes);
@@ -34,7 +34,7 @@ class locked_memory {
   std::byte* data_ = nullptr;
 };
 
-// An event of the driver: recorded in a stream, waited for on the host.
+// A driver event: recorded in a stream, waited for on the host.
 class mark {
  public:
   explicit mark(const driver& of);
@@ -43,7 +43,7 @@ class mark {
   mark& operator=(const mark&) = delete;
 
   void record(stream in);
-  void wait();  // at once, if it was never recorded
+  void wait();  // returns at once if it was never recorded
 
  private:
   const driver& driver_;
@@ -58,27 +58,28 @@ class queue {
   static constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
   static constexpr std::size_t chunks_per_thread = 2;
 
-  // Of the context that is current on this thread.
+  // Uses the context that is current on this thread.
   queue(const std::string& library, const std::string& device, stream of);
   ~queue();
 
-  // Returns when `from` may be changed again; the stream then has the copy in its order.
+  // Returns when `from` may be changed again. The copy is then queued in the stream.
   void send(address to, const void* from, std::size_t bytes);
-  // The same for large arrays, by several threads.
+  // The same for large arrays, with several threads.
   void send_large(address to, const void* from, std::size_t bytes, int threads);
-  // Two arrays of ids, one behind the other as 32-bit integers: half as much to send. False if one does not fit or is
-  // negative; what is there then means nothing.
+  // Sends two arrays of ids, one after the other, as 32-bit integers: half the bytes. Returns false if an id is
+  // negative or does not fit; the contents sent are then undefined.
   bool send_narrow(address to, std::array<std::span<const std::int64_t>, 2> from, int threads);
   // Waits for the stream.
   void fetch(void* to, address from, std::size_t bytes);
   void fetch_large(void* to, address from, std::size_t bytes, int threads);
   void synchronize();
-  // Until a kernel of the stream has written the value there, in page-locked memory. Looks without pause: the answer is
-  // there sooner than the stream has come to rest. If it takes long, waits for the stream; a fault if that was in vain.
+  // Waits until a kernel of the stream has written the value there, in page-locked memory. Polls, because the value
+  // arrives before the stream becomes idle. If it takes long, waits for the stream; if the value is still missing then,
+  // throws driver_fault.
   void wait_for_word(const std::uint32_t* word, std::uint32_t value);
-  // The same for words of which each has the value in its upper half: they may arrive in any order.
+  // The same for words that all have the value in their upper half. They may arrive in any order.
   void wait_for_words(std::span<const std::uint64_t> words, std::uint32_t value);
-  // Until another stream of the same GPU has done what was started in it.
+  // Makes the stream wait until another stream of the same GPU has finished what was started in it.
   void wait_for(stream other);
 
   const driver& of_driver() const { return driver_; }
@@ -91,7 +92,7 @@ class queue {
   template <class IsThere>
   void look_for(IsThere is_there);
   std::byte* room_in_ring(std::size_t bytes);
-  // `fill(begin, bytes, room)` writes so many of the bytes to send.
+  // `fill(begin, bytes, room)` writes that part of the bytes to send.
   template <class Fill>
   void send_by_ring(address to, std::size_t bytes, const Fill& fill);
   template <class Fill>
@@ -105,13 +106,13 @@ class queue {
   std::mutex sending_;
   std::unique_ptr<ring> ring_;
   std::mutex moving_;
-  std::vector<std::unique_ptr<chunks>> chunks_;  // of each thread
+  std::vector<std::unique_ptr<chunks>> chunks_;  // one per thread
   helpers helpers_;
   std::mutex fetching_;
   std::unique_ptr<locked_memory> fetched_;
 };
 
-// The values of a kernel's parameters, each in a word of its own: the driver takes as many bytes as the parameter has.
+// The values of a kernel's parameters, one word each. The driver reads as many bytes as the parameter has.
 struct arguments {
   static constexpr std::size_t most = 96;
   std::array<std::uint64_t, most> words;
@@ -122,7 +123,7 @@ class kernel {
  public:
   kernel(std::shared_ptr<queue> in, function entry);
 
-  // Bytes of each parameter in order; empty if the driver cannot tell.
+  // The size of each parameter in bytes, in order; empty if the driver cannot report it.
   const std::vector<std::size_t>& parameters() const { return parameters_; }
   void launch(unsigned grid, unsigned block, unsigned shared_bytes, arguments& values);
 

@@ -1,4 +1,4 @@
-// edges.hpp - what every generator returns: the two ends of each edge, in two arrays.
+// edges.hpp - the result of every generator: the two ends of each edge, in two arrays.
 #pragma once
 #include "graphlode/memory.hpp"
 

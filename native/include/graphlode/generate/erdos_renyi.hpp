@@ -9,7 +9,7 @@ namespace graphlode::generate {
 
 struct pair_space {
   std::int64_t num_vertices;  // at most 2^31, so that pairs fit 62 bits
-  bool directed;              // ordered pairs, else each unordered pair once with src < dst
+  bool directed;              // ordered pairs; otherwise each unordered pair once with src < dst
 
   std::int64_t size() const noexcept {
     if (num_vertices < 2) return 0;
@@ -17,7 +17,7 @@ struct pair_space {
   }
 };
 
-// `num_edges` different pairs, each such set equally likely, in random order.
+// `num_edges` different pairs in random order. All sets of this size are equally likely.
 edges<std::int32_t> random_pairs(pair_space space, std::int64_t num_edges, std::uint64_t seed, int threads,
                                  const control& ctl);
 

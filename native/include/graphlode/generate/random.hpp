@@ -1,16 +1,16 @@
 // random.hpp - random numbers that are a pure function of (seed, stream, counter).
 //
-// Word i of a stream is the i-th output of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) started at a hash of the
-// seed and the stream's number. Because any word can be computed on its own, every thread can make its part of a graph
-// without a state to hand on, and the result does not depend on the number of threads. Two seeds start 2^64 / 2
-// positions apart on average, so that streams of 10^12 words overlap with a chance of about 10^-7.
+// Word i of a stream is the i-th output of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), started at a hash of the
+// seed and the stream's number. Any word can be computed on its own. So threads can generate parts of a graph without
+// passing state on, and the result does not depend on the number of threads. Two seeds start 2^64 / 2 positions apart
+// on average, so streams of 10^12 words overlap with a probability of about 10^-7.
 #pragma once
 #include <bit>
 #include <cstdint>
 
 namespace graphlode::generate {
 
-inline constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio, odd: the counter's step
+inline constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio, odd: the step of the counter
 
 constexpr std::uint64_t mix(std::uint64_t x) noexcept {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
@@ -18,7 +18,7 @@ constexpr std::uint64_t mix(std::uint64_t x) noexcept {
   return x ^ (x >> 31);
 }
 
-// One number for each use of random words, so that no two uses see the same ones.
+// One number for each use of random words, so that no two uses share words.
 enum class purpose : std::uint64_t { words, rmat, labels, pairs, attachment, rewiring };
 
 class stream {
@@ -32,7 +32,7 @@ class stream {
   std::uint64_t start_;
 };
 
-// A value below `bound` from one word; the bias is at most bound / 2^64.
+// A value below `bound` from one word. The bias is at most bound / 2^64.
 __extension__ using wide = unsigned __int128;
 constexpr std::uint64_t below(std::uint64_t word, std::uint64_t bound) noexcept {
   return static_cast<std::uint64_t>((static_cast<wide>(word) * bound) >> 64);
@@ -41,8 +41,8 @@ constexpr std::uint64_t below(std::uint64_t word, std::uint64_t bound) noexcept 
 // A value in (0, 1], never 0, so that its logarithm is finite.
 constexpr double unit(std::uint64_t word) noexcept { return static_cast<double>((word >> 11) + 1) * 0x1p-53; }
 
-// A keyed permutation of [0, size) of which any entry can be computed on its own: a Feistel network on the smallest
-// power of two that holds `size`, stepped again until the value is below `size` (at most two steps on average).
+// A keyed permutation of [0, size) in which any entry can be computed on its own: a Feistel network on the smallest
+// power of two that holds `size`, applied repeatedly until the value is below `size` (at most twice on average).
 class permutation {
  public:
   permutation(std::uint64_t seed, purpose use, std::uint64_t size) noexcept : size_(size) {

@@ -11,10 +11,10 @@ struct rmat_model {
   int scale;  // the graph has 2^scale vertices
   double a, b, c;
   std::uint64_t seed;
-  bool relabel;  // permute the vertices, so that a label says nothing about a degree
+  bool relabel;  // permute the vertices, so that labels do not reveal degrees
 };
 
-// Edges begin..end of the model's endless sequence. Vertex must hold 2^scale - 1.
+// Edges begin .. end of the model's infinite sequence. Vertex must be able to hold 2^scale - 1.
 template <class Vertex>
 edges<Vertex> rmat(const rmat_model& model, std::int64_t begin, std::int64_t end, int threads, const control& ctl);
 

@@ -1,4 +1,4 @@
-// build.hpp - from arrays of edges to a simple graph in compressed rows.
+// build.hpp - builds a simple graph in compressed rows from arrays of edges.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,9 +10,9 @@
 namespace graphlode::graph {
 
 struct build_options {
-  std::int64_t num_vertices = -1;  // -1: the vertices are the ids that occur; else they are 0 .. num_vertices - 1
+  std::int64_t num_vertices = -1;  // -1: the vertices are the ids that occur; otherwise 0 .. num_vertices - 1
   bool directed = false;
-  bool keep_positions = false;  // also say which input edge each entry came from (the last one of equal edges)
+  bool keep_positions = false;  // also return the input edge of each entry (the last one of equal edges)
   int threads = 1;
 };
 
@@ -20,15 +20,15 @@ template <class Vertex>
 struct build_result {
   csr<Vertex> graph;
   buffer<std::int64_t> ids;        // original id of each vertex; empty: 0, 1, 2, ...
-  buffer<std::int64_t> positions;  // input edge of each entry; empty unless asked for
+  buffer<std::int64_t> positions;  // input edge of each entry; empty unless requested
   std::int64_t num_vertices = 0;
   std::int64_t num_edges = 0;  // an undirected edge counts once
   std::int64_t self_loops = 0;
   std::int64_t duplicates = 0;
 };
 
-// Self-loops and repeated edges are dropped and counted; rows come out sorted. Ids may be any integers when
-// num_vertices is -1. Throws input_error for an id outside 0 .. num_vertices - 1.
+// Drops and counts self-loops and repeated edges. Rows are sorted. Ids may be any integers if num_vertices is -1;
+// otherwise throws input_error for an id outside 0 .. num_vertices - 1.
 template <class Id, class Vertex>
 build_result<Vertex> build(std::span<const Id> src, std::span<const Id> dst, const build_options& options,
                            const control& ctl);

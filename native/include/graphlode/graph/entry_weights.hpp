@@ -6,7 +6,7 @@
 
 namespace graphlode::graph {
 
-// `edge_weights` has one value for each entry above its row's own vertex, in the order of the rows.
+// `edge_weights` has one value for each entry whose neighbor is above its row's vertex, in row order.
 template <class Vertex>
 buffer<double> weights_of_entries(const csr_view<Vertex>& symmetric, const double* edge_weights, int threads,
                                   const control& ctl);

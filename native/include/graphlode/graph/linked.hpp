@@ -1,7 +1,7 @@
-// linked.hpp - the rows of those vertices that an edge touches, numbered anew.
+// linked.hpp - the rows of the vertices that have an edge, with new vertex numbers.
 //
-// Who iterates over all vertices many times need not pass those again and again that have nothing to do with anybody:
-// in a recursive matrix graph these are half of all.
+// An algorithm with many iterations over all vertices saves time by skipping vertices without edges. In a recursive
+// matrix graph these are half of all.
 #pragma once
 #include <cstdint>
 
@@ -14,10 +14,10 @@ namespace graphlode::graph {
 template <class Vertex>
 struct linked_rows {
   csr<Vertex> rows;
-  buffer<Vertex> vertices;  // what each new number stands for, ascending
+  buffer<Vertex> vertices;  // the original vertex of each new number, ascending
 };
 
-// `symmetric` rows tell by their own length whether an edge touches their vertex; otherwise all entries are looked at.
+// In `symmetric` rows, the length of a row says whether its vertex has an edge. Otherwise all entries are read.
 template <class Vertex>
 linked_rows<Vertex> link_rows(const csr_view<Vertex>& rows, bool symmetric, int threads, const control& ctl);
 

@@ -1,4 +1,4 @@
-// order.hpp - total orders of the vertices, for orienting a graph.
+// order.hpp - total orders of the vertices for orienting a graph.
 #pragma once
 #include <cstdint>
 
@@ -12,7 +12,7 @@ namespace graphlode::graph {
 template <class Vertex, class Key>
 buffer<Vertex> order_by_key(const Key* keys, std::int64_t num_vertices, std::int64_t num_keys);
 
-// As order_by_key, with the original id in the place of each vertex.
+// Like order_by_key, but returns the original id of each vertex.
 buffer<std::int64_t> ids_by_key(const std::int32_t* keys, const std::int64_t* ids, std::int64_t num_vertices,
                                 std::int64_t num_keys);
 
@@ -21,7 +21,8 @@ template <class Vertex>
 buffer<Vertex> order_by_degree(const csr_view<Vertex>& graph);
 
 // An approximate core order in few rounds: each round takes all vertices whose remaining degree is at most 3/2 of the
-// average. Ranked by round, ties by vertex, no row of the oriented graph is longer than three times the degeneracy.
+// average. If vertices are ranked by round, then by vertex, no row of the oriented graph is longer than three times the
+// degeneracy.
 template <class Vertex>
 buffer<Vertex> order_by_approximate_core(const csr_view<Vertex>& graph, int threads, const control& ctl);
 

@@ -1,4 +1,4 @@
-// oriented.hpp - every edge once, from the lower to the higher rank of an order.
+// oriented.hpp - each edge once, from the lower to the higher rank of an order.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace graphlode::graph {
 
-// `order[rank]` is a vertex of the symmetric `graph`. The result's rows and entries are ranks, ascending in each row.
+// `order[rank]` is a vertex of the symmetric `graph`. Rows and entries of the result are ranks, sorted in each row.
 template <class Vertex>
 csr<Vertex> orient(const csr_view<Vertex>& graph, const Vertex* order, int threads, const control& ctl);
 

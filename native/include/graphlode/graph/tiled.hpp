@@ -1,9 +1,9 @@
 // tiled.hpp - the edges of a graph by tiles of the adjacency matrix, four bytes each.
 //
-// A tile has the edges from a range of 2^16 sources (its column) to a range of up to 2^16 destinations (its row); the
-// offsets of both ends within their ranges make one 32-bit word, so that words are sorted by source, then destination.
-// Tiles follow each other row by row. Who adds up what arrives at the destinations of a row needs a cache for the sums
-// of that row only, reads what sources send from front to back, tile by tile, and writes nothing that others write.
+// A tile has the edges from a range of 2^16 sources (its column) to a range of up to 2^16 destinations (its row). The
+// offsets of both ends in their ranges form one 32-bit word, so words sort by source, then destination. Tiles are
+// stored row by row. An algorithm that sums what arrives at destinations needs a cache for the sums of one row of tiles
+// only, reads the sources' values from front to back within each tile, and writes nothing that other threads write.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -40,7 +40,7 @@ struct tile_grid {
   std::int64_t ranges(int bits) const { return (num_vertices + (std::int64_t{1} << bits) - 1) >> bits; }
 };
 
-// Tiles that lie one behind the other: `offsets` has where each begins, and the end of the last.
+// Contiguous tiles. `offsets` has the start of each tile, and the end of the last.
 struct tiles_view {
   tile_grid grid;
   const std::int64_t* offsets;
@@ -58,16 +58,16 @@ struct tiled_edges {
   buffer<tile_edge> edges;
 };
 
-// Every entry of the rows as an edge from the row's vertex to the neighbor. Rows are sorted, so that one stable
-// partition by destination puts every tile in order: two looks at each entry.
+// Makes each entry an edge from the row's vertex to the neighbor. Rows are sorted, so one stable partition by
+// destination sorts every tile: two passes over the entries.
 template <class Vertex>
 tiled_edges tile_rows(const csr_view<Vertex>& rows, int row_bits, int threads, const control& ctl);
 
-// Edges in any order, the source in the upper and the destination in the lower half of each word; all ends are below
-// `num_vertices`. They are brought to their rows, then to their tiles, and sorted there by radix.
+// Makes tiles from edges in any order. The source is in the upper half of each word, the destination in the lower half;
+// all are below `num_vertices`. The edges are distributed to their rows, then to their tiles, and radix-sorted there.
 tiled_edges tile_list(std::span<const std::int64_t> edges, const tile_grid& grid, int threads, const control& ctl);
 
-// Sorts one tile; `beside` has as much room as the tile.
+// Sorts one tile. `beside` must have as much room as the tile.
 void sort_tile(std::span<tile_edge> tile, tile_edge* beside);
 
 }  // namespace graphlode::graph

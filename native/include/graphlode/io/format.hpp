@@ -1,4 +1,4 @@
-// format.hpp - edges and adjacency lines as text.
+// format.hpp - writes edges and adjacency lines as text.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,14 +13,14 @@ struct formatted {
   buffer<char> text;
 };
 
-// Lines `prefix u separator v [separator value]`. At most one of weights and times is not empty. Weights are written
-// with as many digits as it takes to read back the same double.
+// Lines `prefix u separator v [separator value]`. At most one of weights and times is not empty. Weights have enough
+// digits to be read back as the same double.
 formatted format_edges(std::span<const std::int64_t> src, std::span<const std::int64_t> dst,
                        std::span<const double> weights, std::span<const std::int64_t> times, const std::string& prefix,
                        char separator, std::int64_t base);
 
-// One line per vertex with its neighbors counted from 1, each followed by its value if there are values.
-// offsets has one entry more than there are lines; its first entry is the position of the first neighbor.
+// One line per vertex with its neighbors counted from 1, each followed by its value if there are values. offsets has
+// one entry more than there are lines; its first entry is the position of the first neighbor.
 formatted format_adjacency(std::span<const std::int64_t> offsets, std::span<const std::int64_t> neighbors,
                            std::span<const double> weights, std::span<const std::int64_t> times);
 

@@ -11,7 +11,7 @@ namespace graphlode::io {
 
 struct adjacency_layout {
   std::int64_t num_vertices = 0;
-  int skipped = 0;        // numbers at the start of each line that say something about the vertex
+  int skipped = 0;        // numbers at the start of each line that describe the vertex
   bool weighted = false;  // each neighbor is followed by the value of the edge
   value_kind values = value_kind::none;
 };
@@ -24,9 +24,9 @@ struct adjacency {
   bool symmetric = true;           // every edge is listed by both ends, with the same value
 };
 
-// `symmetric` compares 64-bit fingerprints of the entries below and above the diagonal: false is certain, true is wrong
-// with a probability of 2^-64. Throws input_error "line N: ..." for the first malformed line; the first line of `text`
-// has number `first_line`.
+// `symmetric` compares 64-bit fingerprints of the entries below and above the diagonal. False is certain; true is wrong
+// with probability 2^-64. Throws input_error "line N: ..." for the first malformed line; the first line of `text` has
+// the number `first_line`.
 adjacency parse_adjacency(std::span<const char> text, const adjacency_layout& layout, std::int64_t first_line,
                           std::int64_t chunk_bytes, int threads, const control& ctl);
 

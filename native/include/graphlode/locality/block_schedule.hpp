@@ -1,9 +1,9 @@
 // block_schedule.hpp - how a pass of progressive reordering cuts the edge list.
 //
-// Level i = 1, 2, .. cuts the list into lanes^i blocks of even length. `lanes` consecutive blocks are a group, and a
-// group is one block of the level before. A step takes the t-th edge of each block of a group; block k begins at
-// floor(k * num_edges / lanes^i), so that blocks differ by at most one edge and levels nest for lists of any length. In
-// the last step of a group only the longer blocks take part.
+// Level i = 1, 2, .. cuts the list into lanes^i blocks of nearly equal length. `lanes` consecutive blocks form a group,
+// and a group is one block of the previous level. A step takes the t-th edge of each block of a group. Block k begins
+// at floor(k * num_edges / lanes^i), so blocks differ by at most one edge and levels nest for lists of any length. Only
+// the longer blocks take part in the last step of a group.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,13 +18,13 @@ class block_schedule {
   block_schedule(std::int64_t num_edges, int lanes, int level);
 
   int lanes() const noexcept { return lanes_; }
-  // 0 where groups would hold at most one edge each: there is nothing left to reorder.
+  // 0 if groups would hold at most one edge each: nothing is left to reorder.
   std::int64_t num_groups() const noexcept { return num_groups_; }
-  // Steps that every block of every group takes part in.
+  // Steps in which every block of every group takes part.
   std::int64_t full_steps() const noexcept { return full_steps_; }
-  // Where a group begins; that of num_groups() is the end of the list.
+  // The start of a group; for num_groups(), the end of the list.
   std::int64_t start_of(std::int64_t group) const noexcept { return locate(group).first; }
-  // Where the blocks of a group begin, and where the last of them ends.
+  // The start of each block of a group, and the end of the last.
   using block_starts = std::array<std::int64_t, most_lanes + 1>;
   void find_starts(std::int64_t group, block_starts& starts) const noexcept;
 
@@ -39,7 +39,7 @@ class block_schedule {
   std::int64_t num_groups_ = 1;
   std::int64_t num_blocks_ = 0;
   std::int64_t full_steps_ = 0;
-  std::int64_t longer_blocks_ = 0;  // by one edge
+  std::int64_t longer_blocks_ = 0;  // blocks that are longer by one edge
 };
 
 }  // namespace graphlode::locality

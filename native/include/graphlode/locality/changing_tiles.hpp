@@ -1,10 +1,10 @@
-// changing_tiles.hpp - tiles of edges that batches are brought into, each on its own.
+// changing_tiles.hpp - tiles of edges that take batches of updates, each tile on its own.
 //
-// A tile is sorted but for its tail: new edges are appended as they come, and refine() sorts tails in later, a bounded
-// number of edges at a time, while whoever walks the tiles goes on in between. An edge is there once or not at all:
-// what is inserted is looked up first, in the sorted part by bisection and in the tail by going through it; a tail that
-// makes this dear is sorted in at once. Deletions close their gaps: a tile is short, and nobody who walks it has to ask
-// whether an edge still counts.
+// A tile is sorted except for its tail. New edges are appended to the tail, and refine() merges tails into the sorted
+// part later, a bounded number of edges at a time, between passes over the tiles. An edge occurs at most once: an
+// insert first looks for it, by binary search in the sorted part and by scanning the tail. A tail that makes this
+// expensive is merged at once. Deletions close their gaps, because a tile is short; so readers need no test for deleted
+// edges.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -25,15 +25,15 @@ class changing_tiles {
   changing_tiles(const changing_tiles&) = delete;
   changing_tiles& operator=(const changing_tiles&) = delete;
 
-  // More vertices: tiles stay as they are, and others come beside them.
+  // Adds vertices. Existing tiles stay as they are.
   void grow(std::int64_t num_vertices);
 
-  // Edges with the source in the upper half and the destination in the lower half, all ends below the number of
-  // vertices, in any order, some perhaps several times. Returns how many were new, or were there.
+  // Edges have the source in the upper half and the destination in the lower half, below the number of vertices. They
+  // may be in any order and repeated. Returns the number of edges that were new (insert) or existed (erase).
   std::int64_t insert(std::span<const std::int64_t> edges, int threads, const control& ctl);
   std::int64_t erase(std::span<const std::int64_t> edges, int threads, const control& ctl);
 
-  // Sorts tails in, one tile after the other, until that has moved `budget` edges. Returns how many it moved.
+  // Merges tails, one tile after the other, until `budget` edges have been moved. Returns the number of moved edges.
   std::int64_t refine(std::int64_t budget, int threads, const control& ctl);
 
   std::int64_t num_edges() const;
@@ -42,7 +42,7 @@ class changing_tiles {
     return tiles_[static_cast<std::size_t>(row * grid.num_columns() + column)].all();
   }
 
-  // All edges as contiguous tiles; tails are sorted in first.
+  // All edges as contiguous tiles. Merges the tails first.
   graph::tiled_edges pack(int threads, const control& ctl);
 
   graph::tile_grid grid;
@@ -55,7 +55,7 @@ class changing_tiles {
     std::int64_t loose() const { return static_cast<std::int64_t>(size_ - sorted_); }
 
     void assign(std::span<const tile_edge> sorted);
-    void insert(std::span<const tile_edge> sorted);  // equal ones count once
+    void insert(std::span<const tile_edge> sorted);  // equal edges count once
     void erase(std::span<const tile_edge> sorted);
     void refine();
 
@@ -64,7 +64,7 @@ class changing_tiles {
 
     buffer<tile_edge> edges_;
     std::size_t size_ = 0;
-    std::size_t sorted_ = 0;  // edges in front of the tail
+    std::size_t sorted_ = 0;  // number of edges before the tail
   };
 
   static std::size_t size_of(const graph::tile_grid& grid) { return static_cast<std::size_t>(grid.num_tiles()); }
@@ -72,7 +72,7 @@ class changing_tiles {
   void apply(std::span<const std::int64_t> edges, int threads, const control& ctl, Change&& change);
 
   std::vector<tile_of_edges> tiles_;
-  std::size_t next_tile_ = 0;  // where refine() goes on
+  std::size_t next_tile_ = 0;  // where refine() continues
 };
 
 }  // namespace graphlode::locality

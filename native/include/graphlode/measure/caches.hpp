@@ -1,9 +1,9 @@
-// caches.hpp - a trace-driven simulation of caches below edge-centric processing.
+// caches.hpp - a trace-driven simulation of caches for edge-centric processing.
 //
-// Two streams of accesses are followed: the edge list, and the data of the vertices at both ends of every edge. Levels
-// are set-associative with least-recently-used replacement, and each is asked only for what the one before it missed.
-// The edge list may bypass all levels but the first: it then arrives through on-chip buffers, one edge after the other
-// in the order of processing, whatever its places in memory.
+// It simulates two streams of accesses: the edge list, and the data of the vertices at both ends of every edge. Levels
+// are set-associative with least-recently-used replacement, and each receives only the misses of the level before. The
+// edge list may bypass all levels but the first: it then arrives through on-chip buffers in processing order,
+// independent of its addresses.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace graphlode::measure {
 struct cache_shape {
   std::int64_t size;  // bytes
   int ways;
-  int line;  // bytes; a power of two, and so is the number of sets
+  int line;  // bytes; both the line size and the number of sets are powers of two
 };
 
 struct hits_and_misses {
@@ -29,7 +29,7 @@ struct hits_and_misses {
 class cache {
  public:
   explicit cache(const cache_shape& shape);
-  // Whether the line of the address was there; it is the most recently used of its set afterwards.
+  // Whether the line of the address was cached. Makes it the most recently used of its set.
   bool touch(std::uint64_t address) noexcept;
 
  private:
@@ -44,18 +44,19 @@ enum class stream : std::uint8_t { vertices, edges };
 struct traced_data {
   std::int64_t num_edges;
   std::int64_t edge_bytes, vertex_bytes;
-  bool bypass;  // the edge list meets the first level alone
+  bool bypass;  // the edge list uses only the first level
 };
 
 class cache_simulation {
  public:
   cache_simulation(std::span<const cache_shape> levels, const traced_data& data);
-  cache_simulation(const cache_simulation&) = delete;  // a vector hides that caches cannot be copied
+  cache_simulation(const cache_simulation&) =
+      delete;  // deleted explicitly: the vector hides that caches cannot be copied
   cache_simulation& operator=(const cache_simulation&) = delete;
 
-  // The list from front to back.
+  // Processes the list from front to back.
   void pass_in_order(std::span<const locality::edge_word> edges, locality::sort_key key, const control& ctl);
-  // The steps of a pass of progressive reordering, one edge of each block at a time.
+  // Processes the steps of a reordering pass, one edge of each block at a time.
   void pass_in_steps(std::span<const locality::edge_word> edges, locality::sort_key key, int lanes, int level,
                      const control& ctl);
 
@@ -63,7 +64,7 @@ class cache_simulation {
   const hits_and_misses& counts(std::size_t level, stream of) const noexcept {
     return counts_[level][static_cast<std::size_t>(of)];
   }
-  // The caches keep what they hold.
+  // Does not change the contents of the caches.
   void reset_counts() noexcept;
 
  private:

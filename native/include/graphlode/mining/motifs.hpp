@@ -1,7 +1,7 @@
-// motifs.hpp - the raw sums from which the numbers of all connected patterns of three to five vertices follow.
+// motifs.hpp - raw sums from which the counts of all connected patterns of three to five vertices follow.
 //
-// What each sum is over, and which row it belongs to, is said in the operation (graphlode/mining/motifs.py). Sums of a
-// range of rows add up over any partition of the rows. They are 128-bit: a star of a million leaves has 4e22 4-stars.
+// graphlode/mining/motifs.py defines each sum and the row it belongs to. Sums of ranges of rows add up over any
+// partition of the rows. They are 128-bit: a star of a million leaves has 4e22 4-stars.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -43,21 +43,22 @@ struct motif_sums {
   }
 };
 
-// A pass that was made over some rows: what it took, and what it found.
+// A pass over some rows: its time and its result.
 struct pass {
   std::string_view name;
   double seconds;
   motif_sums found;
 };
 
-// Tables that are made once and serve any number of ranges of rows of one graph.
+// Tables that are built once and used for any number of row ranges of one graph.
 class motif_counter {
  public:
   // The arrays of the view must stay where they are.
   motif_counter(const supported_view& graph, int size);
   ~motif_counter();
 
-  // The sums of the rows begin .. end; those that patterns of `size` vertices do not need are 0. Counts rows as units.
+  // The sums of the rows begin .. end. Sums that patterns of `size` vertices do not need are 0. Progress is counted in
+  // rows.
   motif_sums count(std::int64_t begin, std::int64_t end, int threads, const control& ctl);
 
   // The passes of all counts so far, in order.

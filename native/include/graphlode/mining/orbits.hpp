@@ -1,7 +1,7 @@
-// orbits.hpp - the raw arrays from which the orbits of all vertices or edges follow.
+// orbits.hpp - raw arrays from which the orbits of all vertices or edges follow.
 //
-// What each array holds is said in the operation (graphlode/mining/orbits.py); arrays are in the order of ranks or of
-// edge ids, `fans` of entries. They are 64-bit and wrap around: the caller knows when they may have.
+// graphlode/mining/orbits.py defines each array. Arrays are indexed by rank or by edge id, `fans` by entry. They are
+// 64-bit and wrap around; the caller knows when that is possible.
 #pragma once
 #include <array>
 #include <atomic>
@@ -32,10 +32,10 @@ inline constexpr std::array<std::string_view, 56> raw_names = {
 };
 // clang-format on
 
-// Raw arrays of whatever device; null where there is none.
+// Raw arrays of any device; null for missing ones.
 using raw_pointers = std::array<const std::int64_t*, raw_names.size()>;
 
-// Some arrays have each number several times, since what makes it up is met in as many rows.
+// Some arrays count each number several times, because its parts are found in several rows.
 constexpr std::int64_t multiple_of(raw which) {
   switch (which) {
     case raw::o12:
@@ -53,12 +53,12 @@ constexpr std::int64_t multiple_of(raw which) {
   }
 }
 
-// Whether it is among the arrays of vertices or of edges, for patterns of up to so many vertices.
+// Whether the array is needed for vertices or for edges, for patterns of up to `size` vertices.
 bool is_raw_of(raw which, int size, bool of_edges);
-// Its length: by vertex, edge or entry.
+// Its length: one number per vertex, edge or entry.
 std::int64_t raw_length(raw which, const supported_view& graph);
 
-// The arrays that were asked for; the others are empty and take nothing.
+// The requested arrays. The others are empty and ignore additions.
 class raw_arrays {
  public:
   raw_arrays() = default;
@@ -68,13 +68,13 @@ class raw_arrays {
   void want(raw which, const supported_view& graph);
   void drop(raw which);
   std::int64_t operator()(raw which, std::int64_t i) const { return at(which)[static_cast<std::size_t>(i)]; }
-  // Threads may add to the same number.
+  // Several threads may add to the same number.
   void add(raw which, std::int64_t i, std::uint64_t value) {
     if (value && wants(which))
       std::atomic_ref(at(which)[static_cast<std::size_t>(i)])
           .fetch_add(static_cast<std::int64_t>(value), std::memory_order_relaxed);
   }
-  // What a pass has met several times each.
+  // Divides the numbers of a pass that finds everything `times` times.
   void divide(raw which, std::int64_t times) {
     for (auto& value : at(which))
       value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) / static_cast<std::uint64_t>(times));
@@ -87,16 +87,17 @@ class raw_arrays {
   std::array<bool, raw_names.size()> wanted_{};
 };
 
-// Counts some rows at a time; what each row adds is the same on every device.
+// Counts ranges of rows. What a row contributes is the same on every device.
 class orbit_counter {
  public:
-  // The arrays of the view must stay where they are. Size 4 or 5.
+  // The arrays of the view must stay where they are. `size` is 4 or 5.
   orbit_counter(const supported_view& graph, int size, bool of_edges);
   ~orbit_counter();
 
-  // Counts rows as units.
+  // Progress is counted in rows.
   void count(std::int64_t begin, std::int64_t end, int threads, const control& ctl);
-  // What all rows that were counted have added. Sums over others of the arrays are there only if those were all rows.
+  // The contributions of all rows counted so far. Arrays that are sums of others are included only if all rows were
+  // counted.
   raw_arrays take(int threads, const control& ctl);
 
  private:
@@ -104,7 +105,7 @@ class orbit_counter {
   std::unique_ptr<state> state_;
 };
 
-// Those sums, of arrays that several devices have added up: e5, e11 and, for edges, fans and e7.
+// Those sums, from arrays that several devices have added up: e5, e11 and, for edges, fans and e7.
 raw_arrays compose_orbits(const supported_view& graph, const raw_pointers& given, bool of_edges, int threads,
                           const control& ctl);
 

@@ -1,8 +1,8 @@
-// supports.hpp - the graph that motifs and orbits are counted on: both directions of every edge in the ranks of the
-// degree order, edge ids, and the number of triangles at each edge.
+// supports.hpp - the graph for counting motifs and orbits: both directions of every edge in the ranks of the degree
+// order, edge ids, and the number of triangles at each edge.
 //
-// Ranks ascend by (degree, vertex), so the first neighbours of a row are those of smallest degree and the last ranks
-// are the hubs. Edge ids run through the lower neighbours of row 0, row 1 and so on.
+// Ranks ascend by (degree, vertex), so the first neighbors of a row have the smallest degrees and the last ranks are
+// the hubs. Edge ids number the lower neighbors of row 0, row 1 and so on.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -18,7 +18,7 @@ using rank = std::int32_t;
 struct supported_view {
   const std::int64_t* offsets;
   const rank* neighbors;
-  const std::int32_t* lower;      // neighbours below the row's own rank; they come first
+  const std::int32_t* lower;      // number of neighbors below the row's own rank; they come first
   const std::int32_t* edges;      // edge id of each entry
   const std::int32_t* triangles;  // by edge id
   std::int64_t num_vertices;
@@ -38,7 +38,7 @@ struct supported {
   buffer<rank> vertices;  // the vertex of each rank
 };
 
-// Of a symmetric graph with sorted rows and fewer than 2^31 edges.
+// `graph` must be symmetric, with sorted rows and fewer than 2^31 edges.
 supported build_supported(const csr_view<std::int32_t>& graph, int threads, const control& ctl);
 
 }  // namespace graphlode::mining::motifs

@@ -1,10 +1,10 @@
-// block_pool.hpp - blocks of one size with counted references, taken from slabs.
+// block_pool.hpp - reference-counted blocks of one size, taken from slabs.
 //
 // The pages of a packed array, and the parts of its row index, are shared between the array and its versions. Versions
-// die in any thread, so references are atomic and the free lists are behind a mutex. The counters lie together, apart
-// from the blocks: a fork counts every block once more and should not read a cache line of each for it. A slab whose
-// blocks are all free goes back to the system, except one that is kept so that small updates do not fetch and return
-// one in turn; where many slabs are half empty, `gather` moves blocks together.
+// may end in any thread, so reference counts are atomic and the free lists are behind a mutex. The counters are stored
+// together, apart from the blocks: a fork increments the count of every block and should not read a cache line of each
+// block for that. A slab whose blocks are all free returns to the system. One such slab is kept, so that small updates
+// do not take and return a slab in turn. If many slabs are half empty, `gather` moves blocks together.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -26,32 +26,33 @@ struct block_counter {
   slab* owner = nullptr;
 };
 
-// One reference to a block; who holds it gives it back. Plain, so that arrays of it are copied and moved like numbers.
+// One reference to a block; its holder must give it back. A plain struct, so that arrays of it can be copied and moved
+// like numbers.
 struct block {
   void* data = nullptr;
   block_counter* counter = nullptr;
 
   explicit operator bool() const noexcept { return data != nullptr; }
-  // Nobody else holds it. Acquire: what the last other holder read happened before what we write.
+  // Whether there is no other holder. Acquire: the last reads of other holders happen before our writes.
   bool exclusive() const noexcept { return counter->references.load(std::memory_order_acquire) == 1; }
   void retain() const noexcept { counter->references.fetch_add(1, std::memory_order_relaxed); }
 };
 
 class block_pool {
  public:
-  // `together`: blocks that are taken together lie together, as is good for those that are seldom given back.
+  // `together`: blocks that are taken together lie together, which is good for blocks that are rarely given back.
   block_pool(std::size_t block_bytes, std::uint32_t most_per_slab, bool together);
   ~block_pool();
   block_pool(const block_pool&) = delete;
   block_pool& operator=(const block_pool&) = delete;
 
-  // Fills `blocks` with exclusive, uninitialised blocks: all of them, or it throws std::bad_alloc and takes none.
+  // Fills `blocks` with exclusive, uninitialized blocks. Takes all of them, or throws std::bad_alloc and takes none.
   void take(std::span<block> blocks);
-  // Gives one reference of each back; empty ones are passed over.
+  // Gives back one reference of each block. Empty ones are skipped.
   void give_back(std::span<const block> blocks) noexcept;
 
-  // If more than a 32nd of the pool is free, and more than a few blocks: moves up to `most` blocks that nobody else
-  // holds out of the emptiest slabs. Little by little, so that no update pays for what many have left behind.
+  // If more than a 32nd of the pool and more than a few blocks are free: moves up to `most` blocks without other
+  // holders out of the emptiest slabs. Works in small steps, so that no single update pays for the gaps of many.
   void gather(std::span<block> blocks, std::size_t most) noexcept;
 
   std::int64_t bytes() const noexcept;   // of all slabs

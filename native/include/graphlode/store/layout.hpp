@@ -1,10 +1,10 @@
-// layout.hpp - what a page of the packed array looks like, and how full its parts may be.
+// layout.hpp - the layout of a page of the packed array, and bounds on how full its parts may be.
 //
-// An entry is a 64-bit key, row << 32 | neighbor. 32 slots make a leaf: left packed and sorted. 128 leaves make a page.
-// Each leaf has a separator, the lowest key that belongs into it: a key belongs into the last leaf whose separator is
-// not above it. Separators move when entries are spread anew, and only then, so that a leaf may gain and lose entries
-// without anybody else hearing of it. Where a row begins with a leaf, the separator is the lowest key of the row. The
-// constants are those of graphlode/packed.py.
+// An entry is a 64-bit key, row << 32 | neighbor. A leaf is 32 slots, filled from the left and sorted. A page is 128
+// leaves. Each leaf has a separator, the lowest key that belongs into it: a key belongs into the last leaf whose
+// separator is not above it. Separators change only when entries are spread again, so a leaf may gain and lose entries
+// without changes elsewhere. If a row begins with a leaf, the separator is the lowest key of the row. The constants are
+// those of graphlode/common/store.py.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -22,17 +22,17 @@ inline constexpr int levels = 8;  // windows of 1, 2, 4 .. 128 leaves
 inline constexpr int leaf_bits = 7;
 inline constexpr key_type no_key = ~key_type{0};  // above every key
 
-inline constexpr std::int64_t fill_entries = 3276;  // of a page that is written anew: 0.80
+inline constexpr std::int64_t fill_entries = 3276;  // of a newly written page: 0.80
 
 constexpr std::int64_t row_of(key_type key) { return static_cast<std::int64_t>(key >> 32); }
 constexpr std::int32_t neighbor_of(key_type key) { return static_cast<std::int32_t>(key & 0x7FFFFFFF); }
 constexpr key_type first_key_of(std::int64_t row) { return static_cast<key_type>(row) << 32; }
-// The first row whose entries all have keys that are not below `key`.
+// The first row whose keys are all at or above `key`.
 constexpr std::int64_t first_row_from(key_type key) {
   return static_cast<std::int64_t>(key >> 32) + ((key & 0xFFFFFFFF) != 0);
 }
 
-// How many entries a window of 2^level leaves may have. A leaf alone may be full.
+// Bounds on the entries of a window of 2^level leaves. A single leaf may be full.
 constexpr std::int64_t most_entries(int level) {
   if (level == 0) return leaf_slots;
   const double density = 0.92 + (0.84 - 0.92) * level / (levels - 1);
@@ -51,7 +51,7 @@ struct alignas(64) page {
   std::int64_t count;                            // entries of all leaves
   alignas(64) std::array<key_type, page_slots> keys;
 
-  // The weights of a weighted array lie behind its pages; see bytes_of_page.
+  // The weights of a weighted array are stored behind each page; see bytes_of_page.
   double* weights() noexcept { return reinterpret_cast<double*>(this + 1); }
   const double* weights() const noexcept { return reinterpret_cast<const double*>(this + 1); }
 
@@ -69,7 +69,7 @@ struct alignas(64) page {
     }
     return first;
   }
-  // The same as rank_in_leaf, from a guess: the nearer it is, the less of the leaf is looked at.
+  // The same as rank_in_leaf, starting from a guess. A better guess reads less of the leaf.
   int rank_near(int l, key_type key, int guess) const noexcept {
     const key_type* from = leaf(l);
     const int all = counts[static_cast<std::size_t>(l)];
@@ -78,7 +78,7 @@ struct alignas(64) page {
     while (below < all && from[below] < key) ++below;
     return below;
   }
-  // How many entries of leaf l are below the key.
+  // The number of entries of leaf l below the key.
   int rank_in_leaf(int l, key_type key) const noexcept {
     const key_type* from = leaf(l);
     int below = 0;
@@ -95,7 +95,7 @@ constexpr std::size_t bytes_of_page(bool weighted) {
   return sizeof(page) + (weighted ? sizeof(double) * page_slots : 0);
 }
 
-// A leaf of a directory: the number of its page, and which of its leaves.
+// A leaf of a directory: the number of its page, and its index within the page.
 using leaf_name = std::uint32_t;
 constexpr leaf_name name_of(std::uint32_t page_number, int leaf) {
   return page_number << leaf_bits | static_cast<leaf_name>(leaf);

@@ -1,21 +1,21 @@
 // packed_rows.hpp - the entries of a shard: pages in key order, their directory, and where each row begins.
 //
-// How to read it. A `packed_rows` that nobody updates (a fork never is) may be read by any number of threads:
+// How to read it. Any number of threads may read a `packed_rows` while it is not updated (a fork never is):
 //
-//   rows.for_each_neighbor(row, [&](std::int32_t neighbor) { ...; return true; });     // false stops; weights: see
-//   below rows.for_each_weighted_neighbor(row, [&](std::int32_t neighbor, double w) { ...; return true; });
+//   rows.for_each_neighbor(row, [&](std::int32_t neighbor) { ...; return true; });  // false stops
+//   rows.for_each_weighted_neighbor(row, [&](std::int32_t neighbor, double weight) { ...; return true; });
 //   rows.sweep(first, last, [&](std::span<const key_type> keys, const double* weights) { ... });
 //
-// The first two start at the row index (two dependent loads: the index, the page) and run over leaves and pages; ask
-// ahead with prefetch_index(row), then, some rows later, prefetch_row(row). `sweep` gives all entries of the pages at
-// positions first .. last - 1 leaf by leaf, in key order: the fastest way to see everything. Split it over threads by
-// pages with parallel_chunks(0, rows.num_pages(), 16, ...); a row may begin in one page and end in a later one.
-// `sweep_rows` does the same for whole rows: f(row, keys, weights) per run of one row within a leaf. To skip what is
-// left of a row, go on with the next row: start_of(row + 1) is one look into the index.
+// The first two start at the row index (two dependent loads: the index, the page) and go over leaves and pages.
+// Prefetch with prefetch_index(row) and, some rows later, prefetch_row(row). `sweep` visits all entries of the pages at
+// positions first .. last - 1 leaf by leaf, in key order. It is the fastest way to read everything. Split it over
+// threads by pages with parallel_chunks(0, rows.num_pages(), 16, ...); a row may begin in one page and end in a later
+// one. `sweep_rows` calls f(row, keys, weights) for each run of one row within a leaf. To skip the rest of a row,
+// continue at start_of(row + 1), which is one index lookup.
 //
-// The directory names pages by number, so that a page may be copied or move without a change of the row index; a number
-// has a position in key order, and a position has a number. An index entry names the leaf (page number, leaf) into
-// which the key row << 32 belongs; the first entry of the row is there or follows.
+// The directory refers to pages by number, so a page may be copied or moved without a change of the row index. A number
+// has a position in key order, and a position has a number. An index entry has the leaf (page number, leaf) into which
+// the key row << 32 belongs; the first entry of the row is in this leaf or follows it.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -34,9 +34,9 @@ namespace graphlode::packed {
 inline constexpr int index_bits = 12;  // rows of one part of the row index
 inline constexpr std::int64_t index_rows = std::int64_t{1} << index_bits;
 
-// A part of the row index. Names are right at any time. Slots are where in its leaf a row began when that was last
-// spread anew; it may have moved by a few since, so they are only where to look first. A row that is known to have no
-// entries is marked instead; not every such row is.
+// A part of the row index. Names are always correct. A slot is where in its leaf the row began when the leaf was last
+// spread; it may have moved by a few since, so it is only a starting point. A row known to be empty has a mark instead;
+// not every empty row has one.
 struct index_part {
   static constexpr std::uint8_t known_empty = 0xff;
 
@@ -48,19 +48,20 @@ struct index_part {
     names[at] = name;
     slots[at] = static_cast<std::uint8_t>(slot);
   }
-  // Which of eight slots are marks, one bit for each: no other slot has its highest bit set, and the multiplication
-  // puts those of all eight side by side.
+  // The marked ones of eight slots, one bit each. No unmarked slot has its highest bit set, and the multiplication
+  // collects the highest bits of all eight.
   static std::uint64_t marked_of_eight(const std::uint8_t* eight) noexcept {
     std::uint64_t all = 0;
-    for (int i = 0; i < 8; ++i) all |= std::uint64_t{eight[i]} << 8 * i;  // one load, where bytes have that order
+    for (int i = 0; i < 8; ++i) all |= std::uint64_t{eight[i]} << 8 * i;  // a single load on little-endian machines
     return (all >> 7 & 0x0101010101010101) * 0x0102040810204080 >> 56;
   }
   void unmark(std::int64_t row) noexcept { slots[static_cast<std::size_t>(row & (index_rows - 1))] = 0; }
 };
 
-// Where the pages of arrays and of their versions come from.
+// The source of pages for arrays and their versions.
 struct pools {
-  // Large slabs have a little more than the two megabytes of a huge page: they lie on one, and go back one by one.
+  // A large slab is slightly larger than a huge page of two megabytes, so it gets huge pages and is returned
+  // separately.
   static constexpr std::uint32_t slab_of(std::size_t bytes) {
     return static_cast<std::uint32_t>((2 << 20) / bytes + 1);
   }
@@ -72,23 +73,23 @@ struct pools {
   block_pool parts;  // of row indices
 };
 
-// Plain data: who owns the references of `pages` is said by packed_rows and by the plan of an update.
+// Plain data. packed_rows and the plan of an update define who owns the references of `pages`.
 struct directory {
   std::int64_t num_pages = 0;
   std::uint32_t num_numbers = 0;    // page numbers that are or were in use
-  buffer<key_type> separators;      // by position: the lowest key that belongs into the page; ascending, first is 0
+  buffer<key_type> separators;      // by position: the lowest key that belongs into the page; ascending, the first is 0
   buffer<std::uint32_t> numbers;    // by position
-  buffer<block> pages;              // by number; empty where the number is free
+  buffer<block> pages;              // by number; empty if the number is free
   buffer<std::uint32_t> positions;  // by number
 };
 
-// Where sparse pages are looked for next, and how many entries may be written for that: see store/condense.cpp.
+// Where to look for sparse pages next, and how many entries may be written for that; see store/condense.cpp.
 struct condensing {
   std::int64_t position = 0, credit = 0;
 };
 
 struct cursor {
-  std::int64_t position = 0;  // of the page; num_pages: behind the end
+  std::int64_t position = 0;  // of the page; num_pages: at the end
   int leaf = 0;
   int slot = 0;
 };
@@ -100,9 +101,9 @@ class packed_rows {
   packed_rows(const packed_rows&) = delete;
   packed_rows& operator=(const packed_rows&) = delete;
 
-  // A version that later updates of this array leave as it is. O(pages + rows / 4096).
+  // A version that does not change with later updates of this array. O(pages + rows / 4096).
   std::unique_ptr<packed_rows> fork() const;
-  // More rows, all empty.
+  // Adds empty rows.
   void resize(std::int64_t num_rows);
 
   std::int64_t num_rows() const noexcept { return num_rows_; }
@@ -122,7 +123,7 @@ class packed_rows {
     return position + 1 < num_pages() ? directory_.separators[static_cast<std::size_t>(position) + 1] : no_key;
   }
 
-  // The page, of those at first .. last, into which the key belongs.
+  // The page, among those at first .. last, into which the key belongs.
   std::int64_t find_page(key_type key, std::int64_t first, std::int64_t last) const noexcept {
     const key_type* const from = directory_.separators.data();
     return std::upper_bound(from + first + 1, from + last + 1, key) - from - 1;
@@ -132,7 +133,7 @@ class packed_rows {
   bool is_known_empty(std::int64_t row) const noexcept {
     return part_of(row).slots[in_part(row)] == index_part::known_empty;
   }
-  // The same of the rows 64 * w .. 64 * w + 63, one bit for each.
+  // The same for the rows 64 * w .. 64 * w + 63, one bit each.
   std::uint64_t known_empty(std::int64_t w) const noexcept {
     const std::uint8_t* const slots = part_of(64 * w).slots.data() + in_part(64 * w);
     std::uint64_t empty = 0;
@@ -150,11 +151,11 @@ class packed_rows {
     prefetch(at.counts.data() + leaf_of(name));
     const int slot = part_of(row).slots[in_part(row)];
     const key_type* const key = at.leaf(leaf_of(name)) + slot;
-    prefetch(key - (slot > 0));  // which says whether the row begins there
+    prefetch(key - (slot > 0));  // shows whether the row begins there
     prefetch(key);
   }
 
-  // The first entry of the row, or where it would be (perhaps behind the last entry of a leaf).
+  // The first entry of the row, or where it would be (possibly behind the last entry of a leaf).
   cursor start_of(std::int64_t row) const noexcept {
     const leaf_name name = index_of(row);
     const page& at = page_numbered(page_number_of(name));
@@ -162,8 +163,8 @@ class packed_rows {
     return {position_of(page_number_of(name)), leaf_of(name), at.rank_near(leaf_of(name), first_key_of(row), guess)};
   }
 
-  // The first neighbor if the row begins where the index says or, since entries came or went before it, one slot
-  // further right or left; else -1. Nobody could predict which, so that there are no branches.
+  // The first neighbor if the row begins where the index says or, after changes before it, one slot to the right or
+  // left; otherwise -1. Which of these is unpredictable, so there are no branches.
   std::int32_t first_neighbor(std::int64_t row) const noexcept {
     const leaf_name name = index_of(row);
     const page& at = page_numbered(page_number_of(name));
@@ -186,7 +187,8 @@ class packed_rows {
     walk_row(row, [&](const page& at, int slot, key_type key) { return visit(neighbor_of(key), at.weights()[slot]); });
   }
 
-  // visit(keys, weights) for each leaf that has entries, of the pages at first .. last - 1; weights is null without.
+  // visit(keys, weights) for each nonempty leaf of the pages at first .. last - 1. weights is null in unweighted
+  // arrays.
   template <class Visit>
   void sweep(std::int64_t first, std::int64_t last, Visit&& visit) const {
     for (auto position = first; position < last; ++position) {
@@ -212,14 +214,14 @@ class packed_rows {
   buffer<std::int64_t> degrees(int threads, const control& ctl) const;
   struct arrays {
     csr<std::int32_t> rows;
-    buffer<double> weights;  // empty without
+    buffer<double> weights;  // empty in unweighted arrays
   };
   arrays compressed(int threads, const control& ctl) const;
   struct entries {
     buffer<key_type> keys;
     buffer<double> weights;
   };
-  // The entries of rows whose slot (as in execute/shares.py) is chosen.
+  // The entries of rows whose slot (share_slot) is selected.
   entries rows_in(std::span<const bool> buckets, int threads, const control& ctl) const;
   entries all(int threads, const control& ctl) const;
   entries row(std::int64_t row) const;
@@ -232,7 +234,7 @@ class packed_rows {
   };
   figures statistics() const noexcept;
   std::int64_t bytes() const noexcept;
-  // Empty, or what is broken.
+  // An empty string, or what is broken.
   std::string check() const;
 
  private:
@@ -245,8 +247,8 @@ class packed_rows {
   }
   static std::size_t in_part(std::int64_t row) noexcept { return static_cast<std::size_t>(row & (index_rows - 1)); }
 
-  // visit(page, slot, key) for each entry of the row until it says false. Most rows end in the page in which they
-  // begin: where that is in the directory is only looked up for the others.
+  // visit(page, slot, key) for each entry of the row until it returns false. Most rows end in the page in which they
+  // begin; the position of the page is looked up only for the others.
   template <class Visit>
   void walk_row(std::int64_t row, Visit&& visit) const {
     if (is_known_empty(row)) return;
@@ -276,7 +278,8 @@ class packed_rows {
   std::int64_t num_entries_ = 0;
   bool weighted_ = false;
   condensing condensing_;
-  mutable std::atomic<std::uint64_t> stamp_{0};  // counts updates and forks: a plan is for the state it was made for
+  mutable std::atomic<std::uint64_t> stamp_{
+      0};  // counts updates and forks: a plan is valid only for the state it was made for
 };
 
 }  // namespace graphlode::packed

@@ -1,4 +1,4 @@
-// pair_keys.hpp - pairs of positions, as users give them, made into keys.
+// pair_keys.hpp - makes keys from pairs of positions that users pass.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,7 +12,8 @@ struct pair_keys {
   std::int64_t self_loops = 0;  // pairs that have no key
 };
 
-// Keys in the order of the pairs; with `both`, each pair has two, there and back. Positions must be below num_rows.
+// Keys in the order of the pairs. With `both`, each pair has two keys, one per direction. Positions must be below
+// num_rows.
 template <class Id>
 pair_keys keys_of_pairs(std::span<const Id> rows, std::span<const Id> neighbors, std::int64_t num_rows, bool both,
                         int threads);

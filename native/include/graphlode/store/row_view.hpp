@@ -1,6 +1,6 @@
-// row_view.hpp - the rows of a packed array as kernels take rows (rows.hpp): read where they lie, without a copy.
+// row_view.hpp - the rows of a packed array in the form that kernels take (rows.hpp), read in place without a copy.
 //
-// A store keeps room for more rows than it has vertices; a view has only those that are asked for.
+// A store has room for more rows than it has vertices; a view has only the requested number.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -27,7 +27,7 @@ class row_view {
   void prefetch_index(std::int64_t row) const { rows_->prefetch_index(row); }
   void prefetch_row(std::int64_t row) const { rows_->prefetch_row(row); }
 
-  // Counting would mean walking the row; how many leaves it reaches over is one look at the index.
+  // An exact count would need a walk along the row. The number of leaves that it spans is one index lookup.
   std::int64_t degree_estimate(std::int64_t row) const {
     constexpr std::int64_t entries_per_leaf = leaf_slots * 3 / 4;
     return leaves_from(row) * entries_per_leaf + entries_in_a_leaf_;
@@ -39,7 +39,7 @@ class row_view {
     rows_->for_each_neighbor(row, visit);
   }
 
-  // All entries of the rows first .. last - 1 in order, with one look at the index: visit(row, keys) for each run of
+  // Visits all entries of the rows first .. last - 1 in order, with one index lookup: visit(row, keys) for each run of
   // entries of one row within a leaf.
   template <class Visit>
   void for_each_run(std::int64_t first, std::int64_t last, Visit&& visit) const {
@@ -63,22 +63,22 @@ class row_view {
   }
 
  private:
-  // Leaves from the one in which the row begins to that of the next row. Most rows end in the page in which they begin:
-  // where that is in the directory matters only for the others.
+  // The number of leaves from the one in which the row begins to that of the next row. Most rows end in the page in
+  // which they begin; only the others need the directory.
   std::int64_t leaves_from(std::int64_t row) const {
     if (row + 1 == rows_->num_rows()) return rows_->num_pages() * page_leaves - place_of(rows_->index_of(row));
     const leaf_name here = rows_->index_of(row), next = rows_->index_of(row + 1);
     if (page_number_of(here) == page_number_of(next)) return leaf_of(next) - leaf_of(here);
     return place_of(next) - place_of(here);
   }
-  // Leaves in key order, counted from the first page.
+  // The rank of a leaf in key order, counted from the first page.
   std::int64_t place_of(leaf_name name) const {
     return rows_->position_of(page_number_of(name)) * page_leaves + leaf_of(name);
   }
 
   const packed_rows* rows_;
   std::int64_t num_rows_;
-  std::int64_t entries_in_a_leaf_;  // of a row that begins and ends in the same one, about
+  std::int64_t entries_in_a_leaf_;  // estimate for a row that begins and ends in the same leaf
 };
 
 static_assert(neighbor_rows<row_view>);

@@ -1,15 +1,15 @@
-// update_plan.hpp - a batch in two steps: a plan, which may fail and changes nothing that anybody sees, and its commit,
+// update_plan.hpp - applies a batch in two steps: a plan, which may fail and changes nothing visible, and its commit,
 // which cannot fail.
 //
 // The plan knows where every update belongs and how many entries each leaf, window and page will have, before anything
-// is written. Three kinds of pages follow from that:
-//   - a page that stays within its bounds is a task: its leaves, and the windows around leaves that would run over or
-//     dry, are written in place when the plan is committed; if a version still holds the page, a copy of it is written
-//     at once;
-//   - a page that would leave its bounds becomes, with as many neighbours as it takes to be well filled again, a group:
-//     its entries are written into fresh pages at once, and the directory gets them when the plan is committed;
-//   - nothing happens to the others, but that some are written closer where deletes have left many gaps.
-// A merge is one group of all pages. A rebuild is the same, but from a sort of everything.
+// is written. This gives three kinds of pages:
+// - A page that stays within its bounds is a task. Its leaves, and the windows around leaves that would overflow or run
+//   empty, are written in place on commit. If a version still holds the page, a copy of it is written at once.
+// - A page that would leave its bounds becomes a group, together with as many neighbors as needed to fill pages well
+//   again. Its entries are written into fresh pages at once, and the directory receives them on commit.
+// - The other pages do not change, except that some are condensed if deletes have left many gaps.
+//
+// A merge is one group of all pages. A rebuild is the same, but sorts everything together.
 #pragma once
 #include <vector>
 
@@ -24,32 +24,33 @@ struct page_task {
   std::int64_t position;
   std::size_t begin, end;  // of its updates
   std::int64_t growth;
-  bool respread;           // some leaf would run over or dry
-  std::int64_t copy = -1;  // which fresh page takes the place of one that is shared; -1: it is written in place
+  bool respread;           // some leaf would overflow or run empty
+  std::int64_t copy = -1;  // the fresh page that replaces a shared one; -1: written in place
 };
 
 struct page_group {
-  std::int64_t first, last;     // pages at first .. last - 1 become
-  std::int64_t num_pages = 0;   // this many
+  std::int64_t first, last;     // the pages at first .. last - 1 become
+  std::int64_t num_pages = 0;   // this many pages
   std::int64_t entries = 0;     // with this many entries
-  std::int64_t first_page = 0;  // among the fresh pages
+  std::int64_t first_page = 0;  // index among the fresh pages
 
   struct start {
-    std::int64_t entries;  // of the group before the page, as they will be
+    std::int64_t entries;  // of the group before the page, after the update
     std::size_t updates;   // of the batch before the page
   };
   std::vector<start> starts = {};  // of each page it comes from, and the end
 };
 
-constexpr std::int64_t filled_enough = page_slots / 2;  // at least, of the pages of a group
+constexpr std::int64_t filled_enough = page_slots / 2;  // at least, in the pages of a group
 
-// Fresh pages for so many entries. The last page of an array may be fuller, rather than two be too empty.
+// The number of fresh pages for `entries` entries. The last page of an array may be fuller, so that two do not become
+// too empty.
 constexpr std::int64_t fresh_pages_for(std::int64_t entries, bool all) {
   if (entries == 0 || (all && entries <= most_in_page)) return 1;
   return (entries + fill_entries - 1) / fill_entries;
 }
 
-// What was written.
+// What has been written.
 struct effort {
   std::int64_t slots = 0, rebalances = 0;
   effort& operator+=(const effort& other) {
@@ -66,13 +67,13 @@ struct change {
 
 class update_plan {
  public:
-  // Throws std::bad_alloc, input_error or cancelled; then everything is as it was.
+  // Throws std::bad_alloc, input_error or cancelled; then nothing has changed.
   update_plan(packed_rows& rows, const batch_view& batch, path by, int threads, const control& ctl);
   ~update_plan();
   update_plan(const update_plan&) = delete;
   update_plan& operator=(const update_plan&) = delete;
 
-  // At most once, and only while the array is as it was when the plan was made; else it throws std::logic_error.
+  // At most once, and only while the array is as it was when the plan was made; otherwise throws std::logic_error.
   change commit();
 
  private:
@@ -98,7 +99,7 @@ class update_plan {
   void commit_index() noexcept;
   void name_rows(std::int64_t position) noexcept;
 
-  // f(row) for each row that is marked as empty and gets entries; all rows are named anew by the other paths.
+  // f(row) for each row that is marked as empty and gets entries. The other paths name all rows again.
   template <class Row>
   void for_each_filled_row(Row&& f) const {
     if (path_ == path::merge || path_ == path::rebuild) return;
@@ -119,7 +120,7 @@ class update_plan {
   bool only_page_ = false;          // after the update there is one page, which has no lower bound
   buffer<block> fresh_;             // pages of groups, then copies
   directory next_;                  // with the pages of groups
-  buffer<block> retired_;           // pages that go when the plan is committed
+  buffer<block> retired_;           // pages that are released on commit
   std::vector<std::size_t> part_numbers_;
   buffer<block> parts_;        // copies of these parts of the row index
   buffer<std::uint8_t> done_;  // for climbing

@@ -1,21 +1,21 @@
 // analytics/bfs.cu - breadth-first search, level by level, in the cheaper of two directions.
 //
-// Forwards, the rows of the frontier's queue are walked: a warp per short row, the grid per long row. Backwards, every
-// vertex not yet reached looks for a neighbor in the frontier and stops at the first. The host chooses between
-// launches; small frontiers, of which long chains have very many, are handled by one block for thousands of levels per
-// launch.
+// A forward step (top down) visits the rows of the frontier: one warp per short row, the whole grid per long row. A
+// backward step (bottom up) lets every unreached vertex look for a neighbor in the frontier and stop at the first one.
+// The host chooses the direction between launches. Small frontiers run in a single block, thousands of levels per
+// launch; long chains have many of them.
 //
-// Rows are compressed, or those of a shard on its pages. There, looking backwards goes through all leaves: what is open
-// of a leaf takes two looks, first at the two lowest neighbors of each row, then at the others of rows that none of
-// them helps. So nobody needs the index, and rows without entries cost nothing; the price is that all keys are read on
-// levels that hold much of the graph anyway.
+// Rows are either compressed or lie on the pages of a shard. On pages, a backward step reads all leaves. It tests the
+// two lowest neighbors of each row first, and the others only if these two are not in the frontier. This needs no
+// index, and empty rows cost nothing. The price is that all keys are read, which is acceptable because backward steps
+// run on levels that cover much of the graph.
 //
-// The parent is the lowest neighbor on the level before, whatever the order of the threads. Forwards that is an atomic
-// minimum over unsigned numbers, in which -1, no parent yet, is the highest; the one thread that sees it replaced
-// queues the vertex. Backwards the rows ascend, so the first neighbor found is the lowest; of a row over several
-// leaves, which belong to several warps, again the minimum.
+// The parent of a vertex is its lowest neighbor on the previous level, so it does not depend on the order of the
+// threads. A forward step uses an atomic minimum on unsigned numbers, where -1 (no parent) is the highest value; the
+// thread that replaces -1 queues the vertex. In a backward step rows are sorted, so the first match is the lowest. A
+// row that spans several leaves is shared by several warps and needs the atomic minimum again.
 //
-// Work O(n + m), mostly far less; after Beamer, Asanovic and Patterson, "Direction-Optimizing Breadth-First Search"
+// Work O(n + m), usually much less. After Beamer, Asanovic and Patterson, "Direction-Optimizing Breadth-First Search"
 // (SC 2012).
 #include "grid.cuh"
 #include "platform.cuh"
@@ -28,11 +28,11 @@
 #endif
 using vertex_t = ROWS::vertex;
 
-// 64-bit words only, in the order that bfs.py knows.
+// Only 64-bit words. bfs.py relies on their order.
 struct bfs_state {
-  row_counts levels[2];                     // queued on the level under way and on the next, by the level's parity
-  unsigned long long found, found_entries;  // backwards: on the next level, as they are being found
-  unsigned long long frontier, frontier_entries;  // backwards: on the level under way
+  row_counts levels[2];  // vertices queued on the current and on the next level, indexed by the level's parity
+  unsigned long long found, found_entries;        // backward step: next level, being built
+  unsigned long long frontier, frontier_entries;  // backward step: current level
   unsigned long long reached;
   long long level;
   unsigned tickets, unused;
@@ -43,12 +43,12 @@ struct search {
   long long num_vertices;
   vertex_t* levels;   // -1: not reached
   vertex_t* parents;  // -1: none
-  vertex_t* queues;   // two of num_vertices
+  vertex_t* queues;   // two queues of num_vertices each
   bfs_state* state;
   status_word* status;
 };
 
-// Lowers the parent; true for the one thread that finds the vertex without any.
+// Lowers the parent atomically. Returns true to the one thread that replaced -1.
 __device__ __forceinline__ bool lower_parent(int* parent, int from) {
   return atomicMin(reinterpret_cast<unsigned*>(parent), static_cast<unsigned>(from)) == ~0u;
 }
@@ -56,7 +56,7 @@ __device__ __forceinline__ bool lower_parent(long long* parent, long long from) 
   return atomicMin(reinterpret_cast<unsigned long long*>(parent), static_cast<unsigned long long>(from)) == ~0ull;
 }
 
-// One level forwards, by as many blocks as take part.
+// One forward step, by all blocks that call it.
 __device__ void walk_level(const search& s) {
   const long long level = s.state->level;
   const int now = static_cast<int>(level & 1), next = now ^ 1;
@@ -70,7 +70,7 @@ __device__ void walk_level(const search& s) {
       if (to < 0 || to >= s.num_vertices) {
         raise_status(s.status, fault_bad_neighbor, static_cast<long long>(entry));
       } else {
-        // Whoever is on an earlier level is passed over; on the next level, several may still contend for the parent.
+        // Vertices on earlier levels are skipped. On the next level, several threads may still compete for the parent.
         const vertex_t seen = s.levels[to];
         if (seen < 0 || seen > level) joins = lower_parent(s.parents + to, from);
         if (joins) s.levels[to] = static_cast<vertex_t>(level + 1);
@@ -92,7 +92,7 @@ __device__ void finish_walk(bfs_state* state) {
       vertex_t *levels, vertex_t *parents, vertex_t *queues, bfs_state *state, status_word *status
 #define SEARCH_ARGUMENTS ROWS(first_array, second_array), num_vertices, levels, parents, queues, state, status
 
-// The source's level: one thread.
+// Puts the source on level 0. One thread works.
 extern "C" __global__ void bfs_start(SEARCH_PARAMETERS, vertex_t source) {
   const bool first = grid_thread_id() == 0;
   if (first) levels[source] = 0;
@@ -101,7 +101,7 @@ extern "C" __global__ void bfs_start(SEARCH_PARAMETERS, vertex_t source) {
   if (first) state->reached = 1;
 }
 
-// The frontier of a search over several shards: its level and its queue. A thread per vertex.
+// Sets the frontier of a search over several shards: marks its level and queues its rows. One thread per vertex.
 extern "C" __global__ void bfs_enter(SEARCH_PARAMETERS, const vertex_t* frontier, long long size) {
   const ROWS rows(first_array, second_array);
   const long long level = state->level;
@@ -113,18 +113,18 @@ extern "C" __global__ void bfs_enter(SEARCH_PARAMETERS, const vertex_t* frontier
   }
 }
 
-// One level forwards by the whole grid.
+// One forward step by the whole grid.
 extern "C" __global__ void bfs_walk(SEARCH_PARAMETERS) {
   walk_level(search{SEARCH_ARGUMENTS});
   if (last_block(&state->tickets) && threadIdx.x == 0) finish_walk(state);
 }
 
-// Up to max_levels levels forwards by one block, as long as each has few entries. The bound keeps a launch short, so
+// Up to max_levels forward steps by one block, while each level has few entries. max_levels keeps a launch short, so
 // that the host can stop between launches.
 extern "C" __global__ void bfs_tail(SEARCH_PARAMETERS, long long max_levels, long long max_entries) {
   const search s{SEARCH_ARGUMENTS};
   for (long long i = 0; i < max_levels; ++i) {
-    __syncthreads();  // what thread 0 wrote to the state at the end of the last level
+    __syncthreads();  // wait for the state that thread 0 wrote at the end of the last level
     const row_counts counts = state->levels[state->level & 1];
     if (counts.short_rows + counts.long_rows == 0 || static_cast<long long>(counts.entries) > max_entries) break;
     walk_level(s);
@@ -137,11 +137,11 @@ struct found_rows {
   unsigned long long rows = 0, entries = 0;
 };
 
-// One level backwards. A warp owns 32 vertices: each lane looks at the first entries of its own row, then the warp goes
-// through what is left of the rows one after the other, 32 entries at a time.
+// One backward step on compressed rows. A warp owns 32 vertices. Each lane first tests the first entries of its own
+// row; then the warp scans the rest of the unresolved rows one after the other, 32 entries at a time.
 template <class Vertex>
 __device__ found_rows look_back(const search& s, const csr_rows<Vertex>& rows) {
-  constexpr long long alone = 8;  // entries that a lane looks at by itself
+  constexpr long long alone = 8;  // entries that a lane tests by itself
   const Vertex level = static_cast<Vertex>(s.state->level);
   found_rows found;
   for (long long first = grid_warp_id() * 32; first < s.num_vertices; first += grid_warps() * 32) {
@@ -177,7 +177,7 @@ __device__ found_rows look_back(const search& s, const csr_rows<Vertex>& rows) {
     }
     if (parent >= 0) {
       s.parents[vertex] = parent;
-      s.levels[vertex] = level + 1;  // others who look now are waiting for `level`
+      s.levels[vertex] = level + 1;  // safe: concurrent readers compare with `level`
       found.rows += 1;
       found.entries += static_cast<unsigned long long>(end - begin);
     }
@@ -185,9 +185,9 @@ __device__ found_rows look_back(const search& s, const csr_rows<Vertex>& rows) {
   return found;
 }
 
-// The same over the leaves of a shard, a warp each.
+// One backward step on pages: a warp per leaf.
 __device__ found_rows look_back(const search& s, const page_rows& rows) {
-  constexpr int at_once = 2;  // entries of a row that look first
+  constexpr int at_once = 2;  // entries of a row that are tested first
   const int level = static_cast<int>(s.state->level);
   found_rows found;
   for (long long place = grid_warp_id(); place < rows.num_places(); place += grid_warps()) {
@@ -198,7 +198,7 @@ __device__ found_rows look_back(const search& s, const page_rows& rows) {
       raise_status(s.status, fault_bad_neighbor, place);
       open = false;
     }
-    // Another warp may have found a parent for a row that reaches over several leaves, but not the lowest.
+    // Another warp may have found a parent for a row that spans several leaves, but not necessarily the lowest one.
     if (open) open = s.levels[vertex] < 0 || s.levels[vertex] > level;
     unsigned votes = __ballot_sync(full_mask, open && entry.rank < at_once && s.levels[from] == level);
     const bool goes_on = open && entry.rank >= at_once && (votes & entry.run) == 0;
@@ -231,7 +231,7 @@ extern "C" __global__ void bfs_look_back(SEARCH_PARAMETERS) {
   }
 }
 
-// The frontier that was found backwards, as a queue. A thread per vertex.
+// Turns the frontier of a backward step into a queue. One thread per vertex.
 extern "C" __global__ void bfs_collect(SEARCH_PARAMETERS) {
   const ROWS rows(first_array, second_array);
   const long long level = state->level;

@@ -1,12 +1,13 @@
-// analytics/components.cu - components by union and find.
+// analytics/components.cu - connected components by union-find.
 //
-// Every vertex points to one that is not higher; whoever points to itself is a root. Joining two trees hangs the higher
-// root below the lower one by compare and swap, so the root of a finished component is its lowest vertex whatever the
-// threads did. Nobody waits for anybody: a swap that fails says what is there now, and the search goes on from it.
+// Every vertex points to a vertex that is not higher; a vertex that points to itself is a root. Joining two trees hangs
+// the higher root below the lower one by compare and swap. So the root of a finished component is its lowest vertex, in
+// any order of the threads. No thread waits for another: a failed swap returns the current value, and the search goes
+// on from there.
 //
-// A warp owns 32 rows: a lane walks a short row of its own, the warp a long one together. On the pages of a shard it
-// owns a leaf: keys say whose entry it is, so that nobody looks for rows. Work O(n + m) joins, most of which find both
-// ends in one tree already. After Sutton, Ben-Nun and Barak, "Optimizing Parallel Graph Connectivity
+// On compressed rows a warp owns 32 rows: a lane processes a short row alone, the warp processes a long row together.
+// On pages a warp owns a leaf, and the keys themselves name the row of each entry. Work: O(n + m) joins, most of which
+// find both ends in one tree already. After Sutton, Ben-Nun and Barak, "Optimizing Parallel Graph Connectivity
 // Computation via Subgraph Sampling" (IPDPS 2018).
 #include "platform.cuh"
 #include "rows.cuh"
@@ -18,9 +19,9 @@
 #endif
 using vertex_t = ROWS::vertex;
 
-constexpr long long alone = 16;  // the longest row that a lane walks by itself
+constexpr long long alone = 16;  // the longest row that one lane processes by itself
 
-// Pointers move while others read them; volatile, so that a loop sees them move.
+// Other threads change pointers concurrently. The read is volatile so that loops see the change.
 __device__ __forceinline__ vertex_t parent_of(const vertex_t* parents, vertex_t v) {
   return static_cast<const volatile vertex_t*>(parents)[v];
 }
@@ -45,8 +46,8 @@ __device__ void join(vertex_t* parents, vertex_t u, vertex_t v) {
 
 struct joining {
   long long num_vertices;
-  long long first_place, last_place;  // which entries of each row
-  vertex_t skip;                      // rows that point to it are left out
+  long long first_place, last_place;  // the entries of each row that are joined: first_place .. last_place - 1
+  vertex_t skip;                      // rows that point to this root are left out
   vertex_t* parents;
   status_word* status;
 
@@ -83,7 +84,8 @@ __device__ void join_rows(const joining& j, const csr_rows<Vertex>& rows) {
   }
 }
 
-// Places are counted from the begin of the row in the leaf: of a long row, some more are among the first.
+// Places count from the first entry of the row in this leaf. So for a row that spans leaves, more entries count as the
+// first ones.
 __device__ void join_rows(const joining& j, const page_rows& rows) {
   for (long long place = grid_warp_id(); place < rows.num_places(); place += grid_warps()) {
     const leaf_entry entry = rows.read(place);
@@ -100,7 +102,7 @@ extern "C" __global__ void components_join(const ROWS::first_array* first_array,
   join_rows(joining{num_vertices, first_place, last_place, skip, parents, status}, ROWS(first_array, second_array));
 }
 
-// Afterwards everybody points to a root. A thread per vertex.
+// Makes every vertex point to its root. One thread per vertex.
 extern "C" __global__ void components_compress(long long num_vertices, vertex_t* parents) {
   const long long threads = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long v = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; v < num_vertices; v += threads) {

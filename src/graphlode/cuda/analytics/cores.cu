@@ -1,14 +1,14 @@
 // analytics/cores.cu - core numbers by peeling the graph in rounds.
 //
-// A round takes away all vertices of the current level at once: those whose remaining degree is at most `level`. Taking
-// a vertex away lowers the degrees of its neighbors by one; the one subtraction that brings a degree down to the level
-// puts that vertex into the next round. When a round comes up empty, a scan over the vertices that remain (and are
-// written to a shorter list on the way) finds their least degree, which becomes the level.
+// A round removes all vertices of the current level at once: those whose remaining degree is at most `level`. Removing
+// a vertex lowers the degree of each neighbor by one. The one subtraction that brings a degree down to the level queues
+// that neighbor for the next round. When a round is empty, a scan over the remaining vertices finds their least degree,
+// which becomes the level. The scan also writes a shorter list of those that remain.
 //
-// Nothing here needs the host to look: every kernel reads the shared state, does its part if it is its turn and
-// otherwise returns. A grid handles one large round per launch; a single block handles thousands of small rounds per
-// launch, for most graphs end in a long tail of them. Removed vertices need no flag in the inner loop: their degree
-// is at most the level already and only falls, so it can never again pass from level + 1 to level.
+// The host does not have to read the state between steps: every kernel reads it, and returns at once if it is not its
+// turn. The grid runs one large round per launch. A single block runs thousands of small rounds per launch, because
+// most graphs end in a long tail of small rounds. The inner loop needs no test for removed vertices: their degree is at
+// most the level and only falls, so it never passes from level + 1 to level again.
 //
 // Work O(n + m) for the rounds, plus O(vertices remaining) per level. Level-synchronous peeling after Dasari, Desh and
 // Zubair, "ParK" (IEEE Big Data 2014).
@@ -21,9 +21,9 @@
 #error "VERTEX_T is set by the host"
 #endif
 
-// 64-bit words only, in the order that cores.py knows.
+// Only 64-bit words. cores.py relies on their order.
 struct peel_state {
-  row_counts rounds[2];  // what is queued for the round under way and for the next; by the parity of the round
+  row_counts rounds[2];  // vertices queued for the current and for the next round, indexed by the round's parity
   unsigned long long remaining, survivors;
   long long level, round, least_degree, scans, collecting, done;
   unsigned tickets, unused;
@@ -33,16 +33,17 @@ struct peel {
   const long long* offsets;
   const VERTEX_T* neighbors;
   long long num_vertices;
-  int* degree;  // towards vertices that remain
-  int* core;    // -1: remains
+  int* degree;  // number of neighbors that remain
+  int* core;    // -1: not removed yet
   int* round;
-  VERTEX_T* queues;  // two of num_vertices
-  VERTEX_T* listed;  // two lists of num_vertices: those that remain, by the parity of the scans
+  VERTEX_T* queues;  // two queues of num_vertices each
+  VERTEX_T* listed;  // two lists of num_vertices each: the remaining vertices, indexed by the parity of `scans`
   peel_state* state;
   status_word* status;
 };
 
-// One round, by as many blocks as take part: record those that go, then tell their neighbors.
+// One round, by all blocks that call it: record the vertices that are removed, then lower the degrees of their
+// neighbors.
 __device__ void peel_round(const peel& p) {
   const int level = static_cast<int>(p.state->level), round = static_cast<int>(p.state->round);
   const int now = round & 1, next = now ^ 1;
@@ -78,7 +79,7 @@ __device__ bool round_is_empty(const peel_state* state) {
   return counts.short_rows + counts.long_rows == 0;
 }
 
-// Shortens the list of vertices that remain and finds their least degree.
+// Writes the shorter list of remaining vertices and finds their least degree.
 __device__ void scan_remaining(const peel& p) {
   const long long now = p.state->scans & 1, length = static_cast<long long>(p.state->remaining);
   const VERTEX_T* listed = p.listed + now * p.num_vertices;
@@ -108,7 +109,7 @@ __device__ void finish_scan(peel_state* state) {
   state->collecting = !state->done;
 }
 
-// Queues those that remain and have no more than the level's degree.
+// Queues the remaining vertices whose degree is at most the level.
 __device__ void collect(const peel& p) {
   const long long length = static_cast<long long>(p.state->remaining);
   const VERTEX_T* listed = p.listed + (p.state->scans & 1) * p.num_vertices;
@@ -133,27 +134,27 @@ extern "C" __global__ void cores_round(PEEL_PARAMETERS) {
   if (last_block(&state->tickets) && threadIdx.x == 0) finish_round(state);
 }
 
-// The next level, found by the whole grid, a thread per vertex. Returns at once while a round is queued.
+// Finds the next level with the whole grid, one thread per vertex. Returns at once while a round is queued.
 extern "C" __global__ void cores_scan(PEEL_PARAMETERS) {
   if (!round_is_empty(state) || state->done) return;
   scan_remaining(peel{PEEL_ARGUMENTS});
   if (last_block(&state->tickets) && threadIdx.x == 0) finish_scan(state);
 }
 
-// The first round of a level that cores_scan found. A launch of its own: the scan must be complete before.
+// Queues the first round of a level that cores_scan found. A separate launch, because the scan must be complete.
 extern "C" __global__ void cores_collect(PEEL_PARAMETERS) {
   if (!state->collecting) return;
   collect(peel{PEEL_ARGUMENTS});
   if (last_block(&state->tickets) && threadIdx.x == 0) state->collecting = 0;
 }
 
-// Up to max_rounds rounds and scans by one block, as long as each is small. The bound keeps a launch short, so that the
+// Up to max_rounds rounds and scans by one block, while each is small. max_rounds keeps a launch short, so that the
 // host can stop between launches.
 extern "C" __global__ void cores_tail(PEEL_PARAMETERS, long long max_rounds, long long max_entries,
                                       long long max_remaining) {
   const peel p{PEEL_ARGUMENTS};
   for (long long i = 0; i < max_rounds; ++i) {
-    __syncthreads();  // what thread 0 wrote to the state at the end of the last step
+    __syncthreads();  // wait for the state that thread 0 wrote at the end of the last step
     const bool empty = round_is_empty(state);
     if (empty ? state->done || static_cast<long long>(state->remaining) > max_remaining
               : static_cast<long long>(state->rounds[state->round & 1].entries) > max_entries) {

@@ -1,14 +1,17 @@
-// analytics/label_propagation.cu - every vertex takes the label that most of its neighbors have, in two phases.
+// analytics/label_propagation.cu - every vertex takes the most frequent label of its neighbors, in two phases.
 //
-// A phase is four launches. Those who are awake and whose turn it is are queued. The labels around each of them are
-// counted in a table of its own, which has two slots for each entry of its row and lies where that lies: a warp per
-// short row, the grid per long row. Then a warp per queued vertex finds the winner in its table, which it leaves empty:
-// the label with the most neighbors, the lowest of several, but its own if that is among them. Nobody reads labels
-// while winners are written, so that all of a phase change at once. At last the neighbors of whoever has changed wake
-// up: others would decide the same again.
+// A phase is four launches:
+// 1. Queue the vertices that are awake and belong to this phase.
+// 2. Count the labels around each queued vertex in its own hash table. The table has two slots per entry of the row and
+//    lies at the row's place in the array. One warp per short row, the whole grid per long row.
+// 3. Choose the winner of each table, one warp per vertex, and clear the table. The winner is the most frequent label.
+//    Among equals, the vertex keeps its own label if it is one of them; otherwise the lowest wins. No kernel reads
+//    labels while winners are written, so all vertices of a phase change at once.
+// 4. Wake the neighbors of the vertices that changed. All others would decide the same again.
 //
-// Whose turn it is, is a hash of vertex, iteration and seed, the same as in native/src/analytics/label_propagation.cpp.
-// Work per phase: the rows of those who are awake, mostly far fewer after some iterations.
+// The phase of a vertex is a hash of vertex, iteration and seed, the same as in
+// native/src/analytics/label_propagation.cpp. Work per phase: the rows of the vertices that are awake, which are few
+// after some iterations.
 #include "grid.cuh"
 #include "platform.cuh"
 #include "rows.cuh"
@@ -18,10 +21,10 @@
 #error "VERTEX_T is set by the host"
 #endif
 
-// 64-bit words only, in the order that label_propagation.py knows.
+// Only 64-bit words. label_propagation.py relies on their order.
 struct labels_state {
-  row_counts looking;          // queued in this phase
-  row_counts changed;          // those of them who have changed
+  row_counts looking;          // vertices queued in this phase
+  row_counts changed;          // those of them whose label changed
   unsigned long long changes;  // in this iteration
   unsigned tickets, unused;
 };
@@ -52,9 +55,9 @@ struct propagation {
   long long num_vertices;
   VERTEX_T* labels;
   int* awake;
-  VERTEX_T* queue;    // of num_vertices, for those who look
-  VERTEX_T* changed;  // and for those who have changed
-  VERTEX_T* slots;    // the tables' labels
+  VERTEX_T* queue;    // of num_vertices: the vertices of this phase
+  VERTEX_T* changed;  // of num_vertices: those whose label changed
+  VERTEX_T* slots;    // the labels in the tables
   int* counts;
   labels_state* state;
   status_word* status;
@@ -76,7 +79,7 @@ __device__ __forceinline__ unsigned long long mix(unsigned long long x) {
   return x ^ (x >> 31);
 }
 
-// Queues those who are awake and whose turn it is; they sleep from now on. A thread per vertex.
+// Queues the vertices that are awake and belong to this phase, and puts them to sleep. One thread per vertex.
 extern "C" __global__ void labels_queue(LABELS_PARAMETERS, unsigned long long key, unsigned long long phase) {
   for (long long first = grid_warp_id() * 32; first < num_vertices; first += grid_warps() * 32) {
     const long long vertex = first + lane_id();
@@ -87,7 +90,7 @@ extern "C" __global__ void labels_queue(LABELS_PARAMETERS, unsigned long long ke
   }
 }
 
-// Counts the labels around everybody who is queued. A warp per short row, the grid per long row.
+// Counts the labels around every queued vertex. One warp per short row, the whole grid per long row.
 extern "C" __global__ void labels_count(LABELS_PARAMETERS) {
   const propagation p{LABELS_ARGUMENTS};
   visit_rows(queue, num_vertices, state->looking, offset_rows{offsets},
@@ -101,7 +104,7 @@ extern "C" __global__ void labels_count(LABELS_PARAMETERS) {
                const VERTEX_T label = labels[neighbor];
                const label_table table = p.table_of(vertex);
                unsigned long long slot = table.slot_of(label);
-               for (;;) {  // half of the slots are free
+               for (;;) {  // ends: at least half of the slots are free
                  const VERTEX_T held = claim(table.labels + slot, label);
                  if (held == -1 || held == label) break;
                  slot = table.after(slot);
@@ -110,7 +113,7 @@ extern "C" __global__ void labels_count(LABELS_PARAMETERS) {
              });
 }
 
-// The winner of each table, which is emptied on the way. A warp per queued vertex.
+// Chooses the winner of each table and clears the table. One warp per queued vertex.
 extern "C" __global__ void labels_choose(LABELS_PARAMETERS) {
   const propagation p{LABELS_ARGUMENTS};
   const long long num_short = static_cast<long long>(state->looking.short_rows);
@@ -148,7 +151,7 @@ extern "C" __global__ void labels_choose(LABELS_PARAMETERS) {
   }
 }
 
-// Wakes the neighbors of whoever has changed, and closes the phase.
+// Wakes the neighbors of the vertices that changed, and ends the phase. One warp per short row, the grid per long row.
 extern "C" __global__ void labels_wake(LABELS_PARAMETERS) {
   visit_entries(changed, num_vertices, state->changed, offset_rows{offsets}, [&](bool there, long long entry) {
     if (!there) return;

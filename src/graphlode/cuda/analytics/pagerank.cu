@@ -1,20 +1,20 @@
 // analytics/pagerank.cu - one iteration of PageRank: every vertex sums what its predecessors send.
 //
-// This is how the pages of a store are ranked, and how one shard of several sums its rows, on pages or compressed; a
-// graph of compressed rows alone is ranked by pagerank_chunks.cu.
+// Used for the pages of a store, and for one shard of several (on pages or compressed). A graph that has compressed
+// rows only is ranked by walks/pagerank_chunks.cu.
 //
-// What a vertex sends (its value by the weight of all that leaves it) is written for the next iteration in the same
-// launch, into another array than the one that is read. A warp owns 32 rows: a lane sums a short row of its own, the
-// warp a longer one together; the longest are left to a second kernel with a block for each. Nothing is atomic: how far
-// the values moved and how much of them has nowhere to go is summed per warp or block, and added up by the host in a
-// fixed order, so that a device gives the same answer every time.
+// A vertex sends its value divided by the weight of its outgoing edges. The value for the next iteration is written in
+// the same launch, to another array than the one that is read. A warp owns 32 rows: a lane sums a short row alone, the
+// warp sums a longer row together. The longest rows go to a second kernel, one block per row. There are no atomics:
+// each warp or block writes its own sums of the change and of the value without an outgoing edge, and the host adds
+// them in a fixed order. So a device always gives the same answer.
 //
-// On the pages of a shard a warp first sums each leaf, row by row. Where the index says that a row begins, its sum goes
-// to the row; what a row has in a leaf further on, always at the begin of that leaf, goes to the leaf. What is then
-// left of a row is one number of its own and one for each leaf that it reaches on to: mostly none, and summed as the
-// entries of compressed rows are.
+// On pages, a warp first sums each leaf, row by row. If the index says that a row begins in this leaf, its sum goes to
+// the row. Otherwise the row began earlier and has the first entries of the leaf; its sum goes to the leaf. A row is
+// then left with one number of its own and one per further leaf that it spans, usually none. These are summed like the
+// entries of compressed rows.
 //
-// Work O(n + m) per iteration, bound by reading `sent` at random.
+// Work O(n + m) per iteration, limited by the random reads of `sent`.
 #include "grid.cuh"
 #include "platform.cuh"
 #include "rows.cuh"
@@ -24,13 +24,13 @@
 #error "ROWS is set by the host"
 #endif
 
-constexpr long long alone = 16;  // the longest row that a lane sums by itself
+constexpr long long alone = 16;  // the longest row that one lane sums by itself
 
 struct span {
   long long begin, end;
 };
 
-// What arrives at the rows, as kernels see it: a span of terms per row, and what there is beside them.
+// The terms that each row has to sum: a span of terms per row, and possibly one number of the row itself.
 template <class Rows>
 struct arriving_terms;
 
@@ -54,8 +54,8 @@ template <>
 struct arriving_terms<page_rows> {
   page_rows rows;
   const double* unused;
-  const double* of_leaves;  // by place
-  double* of_rows;          // zero between iterations
+  const double* of_leaves;  // the sum that each leaf leaves, by place
+  double* of_rows;          // the sum that each row has of its first leaf; zero between iterations
   int weighted;
 
   __device__ __forceinline__ span of(long long row) const {
@@ -72,7 +72,7 @@ struct arriving_terms<page_rows> {
 
 using terms = arriving_terms<ROWS>;
 
-// Calls finish(row, arriving) by one lane for every row of at most `longest` terms.
+// Calls finish(row, arriving) in one lane, for every row of at most `longest` terms. Called by all warps of the grid.
 template <class Finish>
 __device__ void sum_rows(const terms& all, long long num_vertices, long long longest, Finish finish) {
   for (long long first = grid_warp_id() * 32; first < num_vertices; first += grid_warps() * 32) {
@@ -98,7 +98,7 @@ __device__ void sum_rows(const terms& all, long long num_vertices, long long lon
   }
 }
 
-// The same for the rows that are listed, a block for each, by its first thread.
+// Sums the listed rows, one block per row. The first thread calls finish(row, arriving).
 template <class Finish>
 __device__ void sum_long_rows(const terms& all, const long long* rows, long long num_rows, Finish finish) {
   __shared__ double of_warps[32];
@@ -123,9 +123,9 @@ struct sums {
 };
 
 struct ranking {
-  double damping, spread;  // spread: what each vertex gets of restarts, by its part of the restart distribution
+  double damping, spread;  // spread: total value that restarts distribute, in proportion to `restart`
   const double* restart;
-  const double* share;  // of its value that a vertex sends to each of those it leads to; 0: it leads nowhere
+  const double* share;  // the part of its value that a vertex sends along each edge; 0: no outgoing edge
   double* values;
   double* next_sent;
 
@@ -138,7 +138,7 @@ struct ranking {
   }
 };
 
-// Compressed rows have weights and no use for `of_rows`; on pages `weights` are the sums of leaves.
+// Compressed rows have weights and do not use `of_rows`. On pages, `weights` are the sums of the leaves.
 #define TERMS_PARAMETERS                                                                            \
   const ROWS::first_array *first_array, const ROWS::second_array *second_array, const double *sent, \
       const double *weights, double *of_rows, int weighted
@@ -148,7 +148,7 @@ struct ranking {
       double *next_sent, sums *parts
 #define RANKING_ARGUMENTS damping, spread, restart, share, values, next_sent
 
-// All rows of at most `longest` terms; a part of the sums per warp.
+// Ranks all rows of at most `longest` terms, a warp per 32 rows. Each warp writes its part of the sums.
 extern "C" __global__ void pagerank_rows(RANKING_PARAMETERS, long long num_vertices, long long longest) {
   const ranking r{RANKING_ARGUMENTS};
   sums all{0.0, 0.0};
@@ -159,7 +159,7 @@ extern "C" __global__ void pagerank_rows(RANKING_PARAMETERS, long long num_verti
   if (lane_id() == 0) parts[grid_warp_id()] = all;
 }
 
-// The rows that are listed; a part of the sums per block.
+// Ranks the listed rows, one block per row. Each block writes its part of the sums.
 extern "C" __global__ void pagerank_long_rows(RANKING_PARAMETERS, const long long* rows, long long num_rows) {
   const ranking r{RANKING_ARGUMENTS};
   sums all{0.0, 0.0};
@@ -168,7 +168,7 @@ extern "C" __global__ void pagerank_long_rows(RANKING_PARAMETERS, const long lon
   if (threadIdx.x == 0) parts[blockIdx.x] = all;
 }
 
-// What arrives at each row and nothing else, for one shard of several.
+// Only sums what arrives at each row. For one shard of several.
 extern "C" __global__ void pagerank_sums(TERMS_PARAMETERS, double* arriving, long long num_vertices,
                                          long long longest) {
   sum_rows(terms{TERMS_ARGUMENTS}, num_vertices, longest, [&](long long row, double sum) { arriving[row] = sum; });
@@ -178,7 +178,7 @@ extern "C" __global__ void pagerank_long_sums(TERMS_PARAMETERS, double* arriving
   sum_long_rows(terms{TERMS_ARGUMENTS}, rows, num_rows, [&](long long row, double sum) { arriving[row] = sum; });
 }
 
-// Sums what arrives within each leaf, a warp each. Compressed rows have none.
+// Sums what arrives within each leaf, one warp per leaf. Compressed rows have no leaves.
 __device__ void sum_leaves(const page_rows& rows, const double* sent, double* of_leaves, double* of_rows) {
   for (long long place = grid_warp_id(); place < rows.num_places(); place += grid_warps()) {
     const leaf_entry entry = rows.read(place);

@@ -1,14 +1,14 @@
-// analytics/pagerank_tiles.cu - one iteration of PageRank over tiles: sums of a range of destinations in shared memory.
+// analytics/pagerank_tiles.cu - one iteration of PageRank over tiles, with the sums of destinations in shared memory.
 //
-// A block owns a segment, some of the edges of one row of tiles. It adds what their sources send to the sums of the
-// row's destinations, which it has in shared memory, and at the end its sums to those of the graph. Sources of a tile
-// are ascending and near each other, so that what they send comes through the second-level cache in whole lines, and
-// edges of one source lead to different destinations: a warp seldom adds twice to one place.
+// A block owns a segment: some of the edges of one row of tiles. Shared memory has one sum for each destination of the
+// row. The block adds what the sources send to these sums, and finally adds its sums to those of the graph. The sources
+// of a tile are sorted and near each other, so the second-level cache delivers `sent` in whole lines. Edges of one
+// source lead to different destinations, so a warp rarely adds twice to one place.
 //
-// Additions meet in an order that changes from run to run. So that the answer does not, numbers are fixed-point, in
-// units of 2^-62: all values together are 1, no sum overflows, and sums of integers do not depend on the order.
+// The order of the additions differs between runs. Numbers are therefore fixed-point, in units of 2^-62: integer sums
+// do not depend on the order. All values together are 1, so no sum overflows.
 //
-// Work O(n + m) per iteration; 4 bytes per edge are read once, and what is sent once for each row of tiles.
+// Work O(n + m) per iteration. Each edge is read once (4 bytes), and `sent` once per row of tiles.
 #include "grid.cuh"
 #include "platform.cuh"
 #include "walks/pagerank_totals.cuh"
@@ -22,18 +22,18 @@ __device__ __forceinline__ fixed to_fixed(double value) { return static_cast<fix
 __device__ __forceinline__ double to_double(fixed value) { return static_cast<double>(value) * (1.0 / units); }
 
 struct tile_segment {
-  long long row, begin, end;  // edges begin .. end - 1, all of one row of tiles
-  long long column;           // of the tile that the first one is in
+  long long row, begin, end;  // edges begin .. end - 1, all in one row of tiles
+  long long column;           // the tile of the first edge
 };
 
-// What sources send, before the first iteration.
+// Computes `sent` before the first iteration. One thread per vertex.
 extern "C" __global__ void pagerank_tiles_begin(const double* values, const double* share, fixed* sent,
                                                 long long num_vertices) {
   for (auto v = grid_thread_id(); v < num_vertices; v += grid_threads()) sent[v] = to_fixed(values[v] * share[v]);
 }
 
-// Sums in shared memory. Only words of 32 bits are added to in one step there, so that a sum is two of them; whoever
-// makes the lower one overflow adds one more to the upper.
+// Sums in shared memory. Shared memory adds only 32-bit words atomically in one instruction, so a sum is two words. The
+// thread whose addition overflows the lower word adds the carry to the upper one.
 struct split_sums {
   unsigned* low;
   unsigned* high;
@@ -46,9 +46,10 @@ struct split_sums {
   __device__ __forceinline__ fixed get(unsigned at) const { return static_cast<fixed>(high[at]) << 32 | low[at]; }
 };
 
-constexpr int at_once = 4;  // edges of a thread: their sources are asked for before the first is added
+constexpr int at_once = 4;  // edges per thread; all their sources are loaded before the first addition
 
-// A block per segment; shared memory has a sum for each of the 2^row_bits destinations. `sums` are zero before.
+// Adds up one segment per block. Shared memory has one sum for each of the 2^row_bits destinations. `sums` are zero on
+// entry.
 extern "C" __global__ void pagerank_tiles_sums(const long long* tile_offsets, const unsigned* edges,
                                                const tile_segment* segments, long long num_segments, const fixed* sent,
                                                long long num_columns, int row_bits, fixed* sums) {
@@ -59,7 +60,7 @@ extern "C" __global__ void pagerank_tiles_sums(const long long* tile_offsets, co
     const tile_segment segment = segments[i];
     for (unsigned at = threadIdx.x; at < 2 * length; at += blockDim.x) words[at] = 0;
     __syncthreads();
-    // The tile of an edge: each thread goes through the tiles of the row as it comes to their edges.
+    // Find the tile of each edge: a thread moves on through the tiles of the row as its edges do.
     const long long* const ends = tile_offsets + segment.row * num_columns + 1;
     long long column = segment.column;
     for (long long at = segment.begin + threadIdx.x; at < segment.end; at += at_once * blockDim.x) {
@@ -93,8 +94,8 @@ extern "C" __global__ void pagerank_tiles_sums(const long long* tile_offsets, co
   }
 }
 
-// New values, what is sent next, sums that are zero again, and the totals of the iteration. With a step of 0, all
-// vertices have the first value of `restart`.
+// Computes new values, what is sent next, and the totals of the iteration, and clears `sums`. One thread per vertex. If
+// restart_step is 0, restart[0] applies to all vertices.
 extern "C" __global__ void pagerank_tiles_finish(fixed* sums, const double* restart, int restart_step,
                                                  const double* share, double damping, double* values, fixed* sent,
                                                  long long num_vertices, rank_part* parts, long long num_parts,

@@ -1,23 +1,24 @@
-// analytics/shortest_paths.cu - distances from a source, nearest range first, and a tree of shortest ways.
+// analytics/shortest_paths.cu - distances from a source by near and far lists, and a tree of shortest paths.
 //
-// Vertices reached below the limit of the range under way are near: their rows are walked in rounds until nobody comes
-// nearer any more, a warp per short row, the grid per long row. Those beyond it are listed as far, each once. When no
-// near one is left, a scan shortens the list by those who have come near since, finds the least distance in it, and the
-// range from there on is the next. A vertex below the limit never goes back to the list, so one mark for life keeps it
-// from being listed twice.
+// Distances are handled in ranges. Vertices below the limit of the current range are near: their rows are relaxed in
+// rounds until no distance changes, one warp per short row, the whole grid per long row. Vertices beyond the limit go
+// to the far list, each once. When no near vertex is left, a scan removes from the list those that came near in the
+// meantime and finds the least distance; the next range begins there. A vertex below the limit never returns to the
+// list, so one permanent mark prevents listing it twice.
 //
-// As in cores.cu nothing here needs the host to look: every kernel reads the state, does its part if it is its turn and
-// otherwise returns. A grid handles one large round per launch, a single block thousands of small ones.
+// As in cores.cu, the host does not have to read the state between steps: every kernel reads it, and returns at once if
+// it is not its turn. The grid runs one large round per launch, a single block thousands of small ones.
 //
-// Distances that are not negative have the order of their bits as integers, so that an atomic minimum of words is one
-// of distances. Which way comes first does not matter: rounding keeps the order of sums, the least is always the same.
+// Nonnegative doubles sort like their bits as integers, so an atomic minimum of words is one of distances. The result
+// does not depend on the order of the threads: rounding is monotonic, so the minimum is always the same.
 //
-// Parents follow when all distances are known. The parent of v is the lowest u that is nearer and has a last step to v;
-// whoever has none, because its last steps have no length, gets one round by round from those of its own distance.
+// Parents are found when all distances are known. The parent of v is the lowest u that is nearer and has a final edge
+// to v. A vertex whose final edges all have length 0 gets its parent, round by round, from vertices at the same
+// distance.
 //
 // Near and far lists after Davidson, Baxter, Garland and Owens, "Work-Efficient Parallel GPU Methods for Single-Source
-// Shortest Paths" (IPDPS 2014). Work: each row as often as its vertex comes nearer within its range, mostly little more
-// than once.
+// Shortest Paths" (IPDPS 2014). Work: each row is visited once per improvement of its vertex within its range, usually
+// little more than once.
 #include "grid.cuh"
 #include "platform.cuh"
 #include "rows.cuh"
@@ -27,7 +28,7 @@
 #error "VERTEX_T is set by the host"
 #endif
 
-typedef unsigned long long bits_t;                     // of a distance
+typedef unsigned long long bits_t;                     // the bits of a distance
 constexpr bits_t not_reached = 0x7ff0000000000000ull;  // infinity
 
 __device__ __forceinline__ bits_t bits_of(double distance) {
@@ -37,15 +38,15 @@ __device__ __forceinline__ double distance_of(bits_t bits) {
   return __longlong_as_double(static_cast<long long>(bits));
 }
 
-// 64-bit words only, in the order that shortest_paths.py knows.
+// Only 64-bit words. shortest_paths.py relies on their order.
 struct paths_state {
-  row_counts rounds[2];  // what is queued for the round under way and for the next; by the parity of the round
+  row_counts rounds[2];  // vertices queued for the current and for the next round, indexed by the round's parity
   unsigned long long listed, survivors;
-  bits_t limit;  // of the range under way
-  bits_t least;  // distance in the list
+  bits_t limit;  // of the current range
+  bits_t least;  // distance in the far list
   double width;
   long long round, scans, collecting, done;
-  unsigned long long reached, orphans;  // vertices; those without a parent
+  unsigned long long reached, orphans;  // number of reached vertices; of those without a parent
   unsigned tickets, unused;
 };
 
@@ -55,15 +56,15 @@ struct paths {
   const double* lengths;
   long long num_vertices;
   bits_t* distances;
-  int* queued;       // the last round for which a vertex was queued; -1: none
-  int* far_marks;    // 1: has been listed
-  VERTEX_T* queues;  // two of num_vertices
-  VERTEX_T* listed;  // two lists of num_vertices, by the parity of the scans
+  int* queued;       // the last round for which the vertex was queued; -1: none
+  int* far_marks;    // 1: was put in the far list
+  VERTEX_T* queues;  // two queues of num_vertices each
+  VERTEX_T* listed;  // two lists of num_vertices each, indexed by the parity of `scans`
   paths_state* state;
   status_word* status;
 };
 
-// One round, by as many blocks as take part: the neighbors of all queued vertices are offered a way.
+// One round, by all blocks that call it: relaxes the edges of all queued vertices.
 __device__ void walk_round(const paths& p) {
   const int now = static_cast<int>(p.state->round & 1), next = now ^ 1;
   const int next_round = static_cast<int>(p.state->round + 1);
@@ -81,7 +82,7 @@ __device__ void walk_round(const paths& p) {
         raise_status(p.status, fault_bad_neighbor, entry);
       } else {
         const bits_t offered = bits_of(distance_of(p.distances[from]) + p.lengths[entry]);
-        // The look before saves most atomics; a distance that is old by now is only higher.
+        // The plain comparison saves most atomics. It is safe: a stale distance can only be too high.
         if (offered < p.distances[to] && offered < atomicMin(p.distances + to, offered)) {
           if (offered < limit) {
             comes_near = atomicExch(p.queued + to, next_round) != next_round;
@@ -107,7 +108,7 @@ __device__ bool round_is_empty(const paths_state* state) {
   return counts.short_rows + counts.long_rows == 0;
 }
 
-// Shortens the list to those who are still far and finds the least of their distances.
+// Keeps in the list the vertices that are still far, and finds the least of their distances.
 __device__ void scan_far(const paths& p) {
   const long long now = p.state->scans & 1, length = static_cast<long long>(p.state->listed);
   const VERTEX_T* listed = p.listed + now * p.num_vertices;
@@ -132,7 +133,7 @@ __device__ void scan_far(const paths& p) {
 __device__ void finish_scan(paths_state* state) {
   state->listed = state->survivors;
   state->survivors = 0;
-  // A range of at least one distance, however little the width is beside it.
+  // The range must contain at least one distance, even if the width is lost in rounding.
   state->limit = max(state->least + 1, bits_of(distance_of(state->least) + state->width));
   state->least = not_reached;
   state->scans += 1;
@@ -140,7 +141,7 @@ __device__ void finish_scan(paths_state* state) {
   state->collecting = !state->done;
 }
 
-// Queues those who are in the range that the scan found.
+// Queues the vertices in the range that the scan found.
 __device__ void collect_near(const paths& p) {
   const long long length = static_cast<long long>(p.state->listed);
   const VERTEX_T* listed = p.listed + (p.state->scans & 1) * p.num_vertices;
@@ -154,7 +155,7 @@ __device__ void collect_near(const paths& p) {
   }
 }
 
-// Whoever stays in the list is looked at by each scan: ranges that bring few of them near become wider.
+// Each scan reads the whole list. If a range brought few of its vertices near, the next ranges become wider.
 __device__ void finish_collect(paths_state* state) {
   const row_counts& counts = state->rounds[state->round & 1];
   if (16 * (counts.short_rows + counts.long_rows) < state->listed) state->width *= 2;
@@ -168,7 +169,7 @@ __device__ void finish_collect(paths_state* state) {
 #define PATHS_ARGUMENTS \
   offsets, neighbors, lengths, num_vertices, distances, queued, far_marks, queues, listed, state, status
 
-// The source is the first round: one thread.
+// Queues the source as the first round. One thread works.
 extern "C" __global__ void paths_start(PATHS_PARAMETERS, VERTEX_T source) {
   const bool first = grid_thread_id() == 0;
   if (first) {
@@ -188,27 +189,27 @@ extern "C" __global__ void paths_round(PATHS_PARAMETERS) {
   if (last_block(&state->tickets) && threadIdx.x == 0) finish_round(state);
 }
 
-// The next range, found by the whole grid, a thread per listed vertex. Returns at once while a round is queued.
+// Finds the next range with the whole grid, one thread per listed vertex. Returns at once while a round is queued.
 extern "C" __global__ void paths_scan(PATHS_PARAMETERS) {
   if (!round_is_empty(state) || state->done) return;
   scan_far(paths{PATHS_ARGUMENTS});
   if (last_block(&state->tickets) && threadIdx.x == 0) finish_scan(state);
 }
 
-// The first round of a range that paths_scan found. A launch of its own: the scan must be complete before.
+// Queues the first round of a range that paths_scan found. A separate launch, because the scan must be complete.
 extern "C" __global__ void paths_collect(PATHS_PARAMETERS) {
   if (!state->collecting) return;
   collect_near(paths{PATHS_ARGUMENTS});
   if (last_block(&state->tickets) && threadIdx.x == 0) finish_collect(state);
 }
 
-// Up to max_rounds rounds and scans by one block, as long as each is small. The bound keeps a launch short, so that the
+// Up to max_rounds rounds and scans by one block, while each is small. max_rounds keeps a launch short, so that the
 // host can stop between launches.
 extern "C" __global__ void paths_tail(PATHS_PARAMETERS, long long max_rounds, long long max_entries,
                                       long long max_listed) {
   const paths p{PATHS_ARGUMENTS};
   for (long long i = 0; i < max_rounds; ++i) {
-    __syncthreads();  // what thread 0 wrote to the state at the end of the last step
+    __syncthreads();  // wait for the state that thread 0 wrote at the end of the last step
     const bool empty = round_is_empty(state);
     if (empty ? state->done || static_cast<long long>(state->listed) > max_listed
               : static_cast<long long>(state->rounds[state->round & 1].entries) > max_entries) {
@@ -230,7 +231,8 @@ extern "C" __global__ void paths_tail(PATHS_PARAMETERS, long long max_rounds, lo
   }
 }
 
-// Lowers the parent; true for the one thread that finds the vertex without any. As an unsigned number, none is highest.
+// Lowers the parent atomically; -1 (no parent) is the highest unsigned number. Returns true to the one thread that
+// replaced -1.
 __device__ __forceinline__ bool lower_parent(int* parent, int from) {
   return atomicMin(reinterpret_cast<unsigned*>(parent), static_cast<unsigned>(from)) == ~0u;
 }
@@ -238,7 +240,7 @@ __device__ __forceinline__ bool lower_parent(long long* parent, long long from) 
   return atomicMin(reinterpret_cast<unsigned long long*>(parent), static_cast<unsigned long long>(from)) == ~0ull;
 }
 
-// Queues everybody who is reached for parents_nearer, and counts them. A thread per vertex.
+// Queues and counts all reached vertices, for parents_nearer. One thread per vertex.
 extern "C" __global__ void parents_queue_reached(PATHS_PARAMETERS) {
   VERTEX_T* queue = queues + (state->round & 1) * num_vertices;
   row_counts* counts = &state->rounds[state->round & 1];
@@ -250,7 +252,8 @@ extern "C" __global__ void parents_queue_reached(PATHS_PARAMETERS) {
   if (last_block(&state->tickets) && threadIdx.x == 0) state->reached = counts->short_rows + counts->long_rows;
 }
 
-// All last steps that come from a nearer vertex; how many are left without a parent, the source aside.
+// Assigns parents along all final edges that come from a nearer vertex. Counts the vertices left without a parent,
+// except for the source. One warp per short row, the whole grid per long row.
 extern "C" __global__ void parents_nearer(PATHS_PARAMETERS, VERTEX_T* parents) {
   const int now = static_cast<int>(state->round & 1);
   unsigned long long found = 0;
@@ -270,7 +273,8 @@ extern "C" __global__ void parents_nearer(PATHS_PARAMETERS, VERTEX_T* parents) {
   }
 }
 
-// Queues whoever has a parent, and the source: the first to give parents to others of their distance.
+// Queues the vertices that have a parent, and the source. They are the first that can become parents of others at the
+// same distance. One thread per vertex.
 extern "C" __global__ void parents_queue_settled(PATHS_PARAMETERS, const VERTEX_T* parents, VERTEX_T source) {
   const int now = static_cast<int>(state->round & 1);
   for (long long first = grid_warp_id() * 32; first < num_vertices; first += grid_warps() * 32) {
@@ -282,8 +286,8 @@ extern "C" __global__ void parents_queue_settled(PATHS_PARAMETERS, const VERTEX_
   }
 }
 
-// One round of parents for others of the same distance. `queued` has the round in which a vertex got its parent, the
-// highest number for those without; who gets one in this round must not give one yet.
+// One round of parents at the same distance. `queued` is the round in which a vertex got its parent, or the highest
+// number if it has none. A vertex that gets a parent in this round must not become a parent before the next one.
 extern "C" __global__ void parents_equal(PATHS_PARAMETERS, VERTEX_T* parents, int round) {
   const int now = static_cast<int>(state->round & 1), next = now ^ 1;
   unsigned long long found = 0;

@@ -1,14 +1,14 @@
-// analytics/triangles.cu - triangles of an oriented graph: in all, by vertex or by edge.
+// analytics/triangles.cu - triangles of an oriented graph: the total, per vertex or per edge.
 //
-// A triangle u < v < w is found once, from its lowest corner: w is a neighbor of v and of u. The neighbors of u go into
-// a hash table in shared memory, then the rows of all its neighbors v are walked, back to back so that short rows leave
-// no lane idle, and each entry w costs one probe. A warp takes a row of up to warp_row neighbors. Longer rows are
-// cut into parts of part_members neighbors v, one block each; a part whose table does not fit works in pieces.
-// Blocks take parts first and rows after, all from counters, so that the heaviest work starts first and nobody idles.
+// A triangle u < v < w is found once, from its lowest corner: w is a neighbor of both v and u. The neighbors of u go
+// into a hash table in shared memory. Then the rows of all neighbors v are read back to back, so that short rows leave
+// no lane idle, and each entry w costs one probe. A warp owns a row of up to warp_row neighbors. Longer rows are cut
+// into parts of part_members neighbors v, one block per part; a part whose table does not fit is done in pieces. Blocks
+// draw from counters, first parts and then rows, so that the heaviest work starts first.
 //
-// Expects rows in rank space, sorted, towards higher ranks only. 32 rows together must have fewer than 2^32 entries.
-// Cost: for each edge (u, v) the length of row v. Compact-forward after Latapy, "Main-memory triangle computations for
-// very large (sparse (power-law)) graphs" (TCS 2008), with a hashed instead of a merged intersection.
+// Rows must be sorted, in rank space, and contain higher ranks only. Any 32 rows together must have fewer than 2^32
+// entries. Cost: the length of row v for each edge (u, v). Compact-forward after Latapy, "Main-memory triangle
+// computations for very large (sparse (power-law)) graphs" (TCS 2008), with a hash table in place of a merge.
 #include "grid.cuh"
 #include "members.cuh"
 #include "platform.cuh"
@@ -29,7 +29,7 @@ constexpr int block_members = block_slots / 2;
 constexpr int part_members = 32 * num_warps;
 constexpr bool counting = BY != BY_TOTAL;
 
-// 64-bit words only, in the order that triangles.py knows.
+// Only 64-bit words. triangles.py relies on their order.
 struct triangle_work {
   status_word status;
   unsigned long long total;
@@ -46,20 +46,20 @@ struct oriented_graph {
   long long num_rows;
 };
 
-// What one warp needs to walk 32 rows back to back: lane i brings the row of the i-th neighbor.
+// What a warp needs to read 32 rows back to back. Lane i loads the row of the i-th neighbor.
 struct walk_batch {
-  unsigned ends[32];     // of each row, in the numbering of the entries of all 32
+  unsigned ends[32];     // end of each row, in the common numbering of the entries of all 32
   unsigned hits[32];     // triangles found in each row
-  long long shifts[32];  // from that numbering to the entries of the graph
+  long long shifts[32];  // difference from that numbering to the entries of the graph
 };
 
-// Adds one to a count in global memory.
+// Adds to a count in global memory.
 __device__ __forceinline__ void add(unsigned long long* count, unsigned long long value) {
   if (value != 0) atomicAdd(count, value);
 }
 
-// Walks the rows of the neighbors [first, last) of u, at most 32 of them, and probes every entry. Returns how many
-// members this lane found; counts what the caller cannot: (v) or the edges (u, v) and (v, w).
+// Reads the rows of the neighbors [first, last) of u, at most 32, and probes every entry. Returns the number of members
+// that this lane found. Also adds to the counts that the caller cannot: (v), or the edges (u, v) and (v, w).
 __device__ unsigned walk(const oriented_graph& graph, long long u, int first, int last,
                          const member_table<VERTEX_T>& table, walk_batch& batch, unsigned* member_hits,
                          unsigned long long* counts, triangle_work* work) {
@@ -86,7 +86,7 @@ __device__ unsigned walk(const oriented_graph& graph, long long u, int first, in
 
   unsigned found = 0;
   if (static_cast<unsigned>(lane) < total) {
-    int row = 0;  // the row that the lane's entry is in: a binary search once, then it only moves on
+    int row = 0;  // the row of the lane's entry: one binary search, then it only moves forward
     for (int step = 16; step > 0; step >>= 1) {
       if (batch.ends[row + step - 1] <= static_cast<unsigned>(lane)) row += step;
     }
@@ -109,7 +109,7 @@ __device__ unsigned walk(const oriented_graph& graph, long long u, int first, in
   return found;
 }
 
-// Adds what the members of a table were hit to their counts, by `threads` threads.
+// Adds the hits of a table's members to their counts. `threads` threads call it.
 __device__ __forceinline__ void flush_members(const oriented_graph& graph, long long first_entry, int members,
                                               const unsigned* member_hits, unsigned long long* counts, int thread,
                                               int threads) {
@@ -120,8 +120,8 @@ __device__ __forceinline__ void flush_members(const oriented_graph& graph, long 
   }
 }
 
-// Fills a table with neighbors [first_entry, first_entry + members), by `threads` threads that the caller synchronises
-// between clearing and inserting.
+// Clears a table for `members` members; fill_table then inserts neighbors [first_entry, first_entry + members).
+// `threads` threads call both, and the caller synchronizes them in between.
 __device__ __forceinline__ void clear_table(const member_table<VERTEX_T>& table, int members, unsigned* member_hits,
                                             int thread, int threads) {
   for (unsigned i = static_cast<unsigned>(thread); i < table.num_slots(); i += static_cast<unsigned>(threads)) {
@@ -139,7 +139,7 @@ __device__ __forceinline__ void fill_table(const member_table<VERTEX_T>& table, 
   }
 }
 
-// The triangles of one row of 2 to warp_row neighbors, by one warp.
+// Counts the triangles of one row of 2 to warp_row neighbors. Called by one warp.
 __device__ unsigned count_short_row(const oriented_graph& graph, long long u, long long begin, int members,
                                     member_table<VERTEX_T> table, walk_batch& batch, unsigned* member_hits,
                                     unsigned long long* counts, triangle_work* work) {
@@ -149,7 +149,7 @@ __device__ unsigned count_short_row(const oriented_graph& graph, long long u, lo
   fill_table(table, graph, begin, members, lane_id(), 32);
   __syncwarp();
   unsigned found = 0;
-  // The last neighbor cannot be v: it has no higher neighbor of u above it.
+  // The last neighbor cannot be v: no neighbor of u is above it.
   for (int first = 0; first < members - 1; first += 32) {
     found += walk(graph, u, first, members - 1, table, batch, member_hits, counts, work);
   }
@@ -158,8 +158,8 @@ __device__ unsigned count_short_row(const oriented_graph& graph, long long u, lo
   return found;
 }
 
-// The triangles of part_members neighbors v of a long row, by one block, a warp per 32 of them. Only neighbors above
-// the first v can be w.
+// Counts the triangles of part_members neighbors v of a long row. Called by one block; each warp takes 32 of them. Only
+// neighbors above the first v can be w.
 __device__ unsigned count_part(const oriented_graph& graph, row_part part, member_table<VERTEX_T> table,
                                walk_batch& batch, unsigned* member_hits, unsigned long long* counts,
                                triangle_work* work) {
@@ -185,7 +185,7 @@ __device__ unsigned count_part(const oriented_graph& graph, row_part part, membe
   return found;
 }
 
-// Cuts the long rows of [begin, end) into parts. A thread per row.
+// Cuts the long rows of [begin, end) into parts. One thread per row.
 extern "C" __global__ void triangles_split(const long long* offsets, long long begin, long long end, long long capacity,
                                            row_part* parts, triangle_work* work) {
   for (long long row = begin + grid_thread_id(); row < end; row += grid_threads()) {
@@ -201,8 +201,9 @@ extern "C" __global__ void triangles_split(const long long* offsets, long long b
   }
 }
 
-// Counts the triangles whose lowest corner is a row of [begin, end). Blocks of num_warps warps. `counts` has an entry
-// per row or per edge, or is not used. Shared memory: one table for the block or one per warp, and a batch per warp.
+// Counts the triangles whose lowest corner is a row of [begin, end). Each block has num_warps warps. `counts` has one
+// entry per row or per edge, or is not used. Shared memory: one table for the block or one per warp, and a batch per
+// warp.
 extern "C" __global__ void __launch_bounds__(32 * num_warps)
     triangles_count(const long long* __restrict__ offsets, const VERTEX_T* __restrict__ neighbors, long long num_rows,
                     long long begin, long long end, int rows_per_draw, const row_part* parts,

@@ -1,12 +1,12 @@
-// cliques/counts.cuh - where the leaves of a pivoting search go: a sum of 128 bits, or a table of leaves.
+// cliques/counts.cuh - where the leaves of a pivoting search are counted: a 128-bit sum, or a table of leaves.
 //
-// A leaf with h vertices held and p pivots passed stands for C(p, k - h) cliques of size k. Where the number of cliques
-// has a bound below 2^128, leaves are summed as they come. Otherwise, and for all sizes at once, the kernel only counts
-// how often each (h, p) occurs; the host does the rest in whole numbers of any size.
+// A leaf with h held vertices and p pivots stands for C(p, k - h) cliques of size k. If the number of cliques has a
+// bound below 2^128, leaves are summed directly. Otherwise, and when all sizes are counted at once, the kernel counts
+// how often each (h, p) occurs, and the host computes the totals in integers of any size.
 #pragma once
 #include "warp.cuh"
 
-// Binomials C(n, r) for r <= most_chosen as pairs of 64-bit words, the lower first.
+// Binomials C(n, r) for r <= most_chosen, as pairs of 64-bit words, the lower one first.
 struct binomial_table {
   const unsigned long long* __restrict__ words;
   int most_chosen;
@@ -27,7 +27,7 @@ struct leaf_sum {
   binomial_table binomials;
   unsigned long long low, high;
 
-  // `times` leaves with r vertices still needed. By one lane.
+  // Adds `times` leaves with r vertices still needed. Called by one lane.
   __device__ __forceinline__ void add(int /*held*/, int r, int pivots, unsigned long long times) {
     if (r < 0 || r > pivots) return;
     const wide_word product = times_binomial(pivots, r, times);
@@ -35,7 +35,7 @@ struct leaf_sum {
     high += product.high + (low < product.low ? 1ull : 0ull);
   }
 
-  // The same, by several lanes at once.
+  // The same, called by several lanes at once.
   __device__ __forceinline__ void add_together(int /*held*/, int r, int pivots, unsigned long long times) {
     if (r < 0 || r > pivots) return;
     const wide_word product = times_binomial(pivots, r, times);
@@ -44,7 +44,7 @@ struct leaf_sum {
     if (carried != 0) atomicAdd(&high, carried);
   }
 
-  // Adds the sums of all warps of the block to `total`, two words. Called by all threads.
+  // Adds the sums of all warps of the block to `total`, two words. Called by all threads of the block.
   __device__ __forceinline__ void flush(unsigned long long* total) const {
     __shared__ wide_word sums[32];
     if (lane_id() == 0) sums[warp_id()] = {low, high};
@@ -70,13 +70,13 @@ struct leaf_sum {
   }
 };
 
-// leaves[h][p] in global memory, in as many copies as the host likes, so that warps seldom meet. They must stand for
-// cliques of every size, so closed forms that hold for one size alone are not used.
+// leaves[h][p] in global memory, in several copies so that warps rarely compete. A leaf must stand for cliques of every
+// size, so the closed forms for a single size are not used.
 struct leaf_table {
   static constexpr bool all_sizes = true;
 
   unsigned long long* leaves;
-  int width;  // of a row: the number of values of p
+  int width;  // the number of values of p
 
   __device__ __forceinline__ void add(int held, int /*r*/, int pivots, unsigned long long times) {
     atomicAdd(&leaves[static_cast<long long>(held) * width + pivots], times);

@@ -1,12 +1,12 @@
-// cliques/credit.cu - k-cliques by vertex or by edge, enumerated: every vertex or edge of a clique is credited.
+// cliques/credit.cu - k-cliques by vertex or by edge, by enumeration: every vertex or edge of a clique is credited.
 //
-// A block takes a root, its warps the entries of it. A warp walks the sets below its edge on the rows of the root. Two
-// vertices before the end it credits in bulk: in the set P that is left, each member completes as many cliques as it
-// has neighbors in P, and the path and its edges get all of them. Credits are summed per root, by place, and added to
-// the graph's counts once.
+// A block takes a root, and its warps take the root's entries. A warp searches the sets below its edge in the bit rows
+// of the root. It stops two vertices early and credits in bulk: in the remaining set P, each member completes as many
+// cliques as it has neighbors in P, and the path and its edges receive all of them. Credits are summed per root, by
+// place, and added once to the counts of the graph.
 //
-// Expects the rows of cliques/rows.cuh, of at most 32 words. A sum below one root stays in 64 bits: more cannot be
-// enumerated; counts have as many 64-bit limbs as are asked for.
+// Rows as in cliques/rows.cuh, of at most 32 words. A sum below one root fits 64 bits, because more cannot be
+// enumerated. Counts have `limbs` 64-bit words.
 #include "cliques/matrix.cuh"
 #include "cliques/rows.cuh"
 #include "platform.cuh"
@@ -17,7 +17,7 @@
 #error "VERTEX_T and BY are set by the host"
 #endif
 
-// 64-bit words only, in the order that cliques/credit.py knows.
+// Only 64-bit words. cliques/credit.py relies on their order.
 struct credit_work {
   unsigned long long total_low, total_high, drawn;
 };
@@ -30,8 +30,8 @@ __device__ __forceinline__ void add_limbs(unsigned long long* number, int limbs,
   }
 }
 
-// Credits below one root: by place, and one for the root; or by pair of places, lower first, and by place for the edge
-// to the root.
+// The credits below one root. BY_VERTEX: one per place, and one for the root. BY_EDGE: one per pair of places (lower
+// place first), and one per place for the edge to the root.
 struct root_credits {
   unsigned long long* sums;
   int degree;
@@ -51,18 +51,18 @@ struct root_credits {
   }
 };
 
-// A path below a root: lane p holds the place of its p-th vertex.
+// A path below a root. Lane p holds the place of its p-th vertex.
 struct clique_path {
   int place, length;
 
   __device__ __forceinline__ int at(int p) const { return __shfl_sync(full_mask, place, p); }
 };
 
-// Credits every clique that is the root, a path, and `needed` (one or two) adjacent members of the set `own`; gives
-// their number. All lanes of a warp.
+// Credits every clique that consists of the root, a path, and `needed` (one or two) adjacent members of the set `own`.
+// Returns their number. Called by all lanes of a warp.
 __device__ unsigned long long credit_below(const clique_root& root, const root_credits& credits, clique_path path,
                                            unsigned own, int needed) {
-  unsigned long long ends = 0;  // each member is an end of so many cliques; of two members, each is counted
+  unsigned long long ends = 0;  // cliques that each member ends; with two members needed, both are counted
   for (int word = 0; word < root.words; ++word) {
     const unsigned bits = __shfl_sync(full_mask, own, word);
     if (bits == 0) continue;
@@ -121,7 +121,7 @@ __device__ __forceinline__ long long entry_of(const clique_rows<VERTEX_T>& graph
   return low;
 }
 
-// Adds the credits of a root to the counts, by the block, and leaves zeros behind.
+// Adds the credits of a root to the counts, and clears them. Called by all threads of the block.
 __device__ void flush_credits(const clique_rows<VERTEX_T>& graph, const clique_root& root, const root_credits& credits,
                               unsigned long long* counts, int limbs) {
   for (long long i = threadIdx.x; i < credits.size(); i += blockDim.x) {
@@ -140,8 +140,9 @@ __device__ void flush_credits(const clique_rows<VERTEX_T>& graph, const clique_r
   }
 }
 
-// Slots [first, last), entries [begin, end); a block of 4 warps per root. `scratch` has scratch_words zeros for each
-// block, `counts` has `limbs` words for each vertex or entry. Dynamic shared memory: frames of k sets for each warp.
+// Credits the cliques below slots [first, last), entries [begin, end). A block of 4 warps owns one root at a time, a
+// warp one entry. `scratch` has scratch_words zeros per block; `counts` has `limbs` words per vertex or entry. Dynamic
+// shared memory: frames of k sets per warp.
 extern "C" __global__ void __launch_bounds__(128)
     clique_credit(const long long* __restrict__ offsets, const VERTEX_T* __restrict__ neighbors,
                   const VERTEX_T* __restrict__ roots, const long long* __restrict__ slab_shifts, unsigned* slab,

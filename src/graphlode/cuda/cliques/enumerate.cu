@@ -1,14 +1,14 @@
-// cliques/enumerate.cu - k-cliques one by one: the set below every edge as a bit matrix, searched by AND +
+// cliques/enumerate.cu - k-cliques by enumeration: the set below every edge as a bit matrix, searched by AND +
 // popcount.
 //
-// Takes the tasks of cliques/plan.cu: edges of the oriented graph or parts of them, by number of candidates. Each size
-// class has its own specialisation, with as much shared memory and as many registers as it needs: up to 32, 128, 256
-// and 512 candidates (1, 4, 8, 16 words) a warp per task; what is larger is for cliques/wide.cu. Warps draw tasks from
-// a counter. How a task is searched is in cliques/enumerate.cuh. For k = 4 a task is a root, its matrix that of its
-// neighbors.
+// Tasks come from cliques/plan.cu: edges of the oriented graph or parts of them, by number of candidates. Each size
+// class has its own specialization with the shared memory and registers that it needs: up to 32, 128, 256 and 512
+// candidates (1, 4, 8, 16 words). A warp owns one task at a time and draws it from a counter. Larger tasks are for
+// cliques/wide.cu. cliques/enumerate.cuh describes the search of a task. For k = 4 a task is a root, and its matrix is
+// that of its neighbors.
 //
-// Cost: what is counted is looked at, k - 1 vertices of each clique one by one, the last by popcount. After KCMiner:
-// edge tasks, pre-assigned valid tasks, scheduling between lanes, sparsity-aware building, size classes.
+// Cost: every clique is visited, k - 1 of its vertices one by one and the last by popcount. After KCMiner: edge tasks,
+// tasks assigned before the search, scheduling between lanes, matrices built according to sparsity, size classes.
 #include "cliques/enumerate.cuh"
 #include "cliques/rows.cuh"
 #include "cliques/tasks.cuh"
@@ -21,16 +21,17 @@
 
 constexpr int threads_per_block = WORDS <= 4 ? 256 : WORDS <= 8 ? 128 : 64;
 
-// Blocks that must fit a multiprocessor: limits the registers, which the deepest search would otherwise set for all.
+// Minimum number of resident blocks per multiprocessor. It limits the registers, which otherwise depend on the deepest
+// search.
 constexpr int blocks_at_least = WORDS == 1 ? 5 : WORDS == 4 ? 4 : WORDS == 8 ? 6 : 4;
 
-// One line of the log of a measured launch.
+// One record per task of a measured launch.
 struct task_record {
   long long ticks;
   int size, edges;  // candidates, and the edges among them
 };
 
-// The root's own rows from the edge on, of which this lane holds a word: nothing is built.
+// Searches the root's own rows without building a matrix. This lane holds one word of the set.
 template <class Meter>
 __device__ __forceinline__ unsigned long long search_rows(const enumerate_space<WORDS>& space, const bit_matrix& rows,
                                                           int words, unsigned own, int needed, int part, int parts,
@@ -45,8 +46,8 @@ __device__ __forceinline__ unsigned long long search_rows(const enumerate_space<
   return found;
 }
 
-// Tasks [first, last) of one class of up to 32 WORDS candidates, a warp per task. Dynamic shared memory: space_words
-// for each warp. `records` is written by measured searches only.
+// Counts tasks [first, last) of one class of up to 32 WORDS candidates. One warp per task. Dynamic shared memory:
+// space_words per warp. Only measured searches write `records`.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_at_least)
     clique_enumerate(const unsigned* __restrict__ slab, const clique_task* __restrict__ tasks,
                      const long long* __restrict__ class_begins, const int* __restrict__ parts_by_size, long long first,
@@ -58,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_at_least)
   const enumerate_space<WORDS> space(memory + warp_id() * space_words, stride, frame_words);
   tasks += class_begins[size_class];
   last = min(last, static_cast<long long>(work->queued[size_class]));
-  const int step = WORDS == 1 && k <= 5 ? 4 : 1;  // small tasks: spare the counter
+  const int step = WORDS == 1 && k <= 5 ? 4 : 1;  // small tasks: draw several, to spare the counter
   lane_meter<measured> meter;
   unsigned long long found = 0;
   for (;;) {

@@ -1,17 +1,18 @@
-// cliques/enumerate.cuh - the search of one warp below one built matrix: at which level to build the next, by which
+// cliques/enumerate.cuh - the search of one warp below one set: at which level to build the next matrix, and by which
 // walk.
 //
-// Building is dynamic: a matrix whose members are few or densely connected is searched as it is; a sparse one is taken
-// apart, one set per member (walk_sets), and each of those is built as a smaller, denser matrix and decided on again.
+// Building is adaptive. A set with few or densely connected members is built as a matrix and searched. A sparse set is
+// split instead, into one set per member (walk_sets), and each of these is decided on again: as a matrix it is smaller
+// and denser.
 #pragma once
 #include "cliques/schedule.cuh"
 #include "cliques/walks.cuh"
 
-// How a set is walked. The measured ones also count active lanes and write down what each task took.
-#define WALK_ROWS 0       // a warp walks the rows of the root: the matrix of level 1, nothing is built
-#define WALK_WARP 1       // a warp walks a built matrix, each lane one word of the set
-#define WALK_THREAD 2     // lanes search alone below the bits that they see
-#define WALK_QUEUED 3     // lanes search alone below pairs from a queue
+// How a matrix is searched. The measured variants also count active lanes and record what each task took.
+#define WALK_ROWS 0       // a warp searches the rows of the root: the matrix of level 1, nothing is built
+#define WALK_WARP 1       // a warp searches a built matrix, each lane has one word of the set
+#define WALK_THREAD 2     // each lane searches alone below its own bits
+#define WALK_QUEUED 3     // each lane searches alone below pairs from a queue
 #define WALK_SCHEDULED 4  // as before, and lanes share their work at every level
 #define WALK_THREAD_MEASURED 10
 #define WALK_SCHEDULED_MEASURED 12
@@ -19,20 +20,20 @@
 constexpr int walk = WALK & 7;
 constexpr bool measured = (WALK & 8) != 0;
 
-constexpr int deepest_lane_search = 6;  // vertices
-constexpr int widest_lane_search = 4;   // words; of wider sets a lane's registers hold too few
-constexpr int widest_of_four = 8;       // the same where cliques take four vertices: one level less to hold
+constexpr int deepest_lane_search = 6;  // most vertices still needed
+constexpr int widest_lane_search = 4;   // words; wider sets do not fit a lane's registers
+constexpr int widest_of_four = 8;       // the same with 4 vertices needed: one level less to hold
 
-// What the host decides, the same for all tasks of a launch.
+// Parameters of the host, the same for all tasks of a launch.
 struct enumerate_rules {
   int k;
-  int at_once;              // matrices of so many members are built whatever their density
-  int in_registers;         // whether triangles are counted from registers where they fit
-  int schedule_from;        // searches for so many vertices or more are scheduled between the lanes
-  const float* thresholds;  // by level: the density above which a matrix is built there
+  int at_once;              // matrices of up to this many members are built at any density
+  int in_registers;         // whether triangles are counted from registers if they fit
+  int schedule_from;        // with this many vertices needed or more, lanes share their work
+  const float* thresholds;  // by level: the density above which a matrix is built
 };
 
-// The width of rows that are built for `size` members: one that searches are compiled for.
+// The row width for `size` members: the next one that a search is compiled for.
 template <int Words>
 __device__ __forceinline__ int width_for(int size) {
   const int words = words_for(size);
@@ -47,7 +48,7 @@ struct enumerate_space {
   unsigned short* members;
   int stride;
 
-  // A matrix of up to stride - 1 members. cliques/enumerate.py adds the same words up.
+  // A matrix of up to stride - 1 members. cliques/enumerate.py computes the same size.
   __device__ enumerate_space(unsigned* memory, int stride_, int frame_words) : stride(stride_) {
     matrix = memory;
     slots = matrix + width_for<Words>(stride - 1) * stride;
@@ -57,7 +58,7 @@ struct enumerate_space {
   }
 };
 
-// Cliques of Needed vertices, each lane with sets of its own.
+// Counts cliques of Needed vertices. Each lane has its own sets.
 template <int Words, int Needed, class Meter>
 __device__ __forceinline__ unsigned long long lane_walk(const enumerate_space<Words>& space,
                                                         const enumerate_rules& rules, int size, branch_range range,
@@ -96,7 +97,7 @@ __device__ __forceinline__ unsigned long long walk_registers(const enumerate_spa
   return width == 12 ? search(constant<12>{}) : search(constant<16>{});
 }
 
-// Cliques of `needed` vertices in the matrix of a space, by the walk that this source is compiled for.
+// Counts cliques of `needed` vertices in the matrix of a space, by the walk that this source is compiled for.
 template <int Words, class Meter>
 __device__ __forceinline__ unsigned long long search_matrix(const enumerate_space<Words>& space,
                                                             const enumerate_rules& rules, int size, int needed,
@@ -122,7 +123,8 @@ __device__ __forceinline__ unsigned long long search_matrix(const enumerate_spac
   }
 }
 
-// Whether `size` members are built as a matrix at this level. edges() counts the edges among them, if need be.
+// Whether a set of `size` members is built as a matrix at this level. edges() counts the edges in it and is called only
+// if needed.
 template <class Edges>
 __device__ __forceinline__ bool builds(const enumerate_rules& rules, int size, int needed, Edges edges) {
   if (needed == 3 || walk <= WALK_WARP) return true;
@@ -134,7 +136,7 @@ __device__ __forceinline__ bool builds(const enumerate_rules& rules, int size, i
   return static_cast<float>(edges()) > threshold * (0.5f * static_cast<float>(size) * static_cast<float>(size - 1));
 }
 
-// The edges inside a set of listed members, of which this lane holds a word.
+// Counts the edges inside a set of listed members. This lane holds one word of the set.
 __device__ __forceinline__ int edges_inside(const bit_matrix& from, int words, unsigned own,
                                             const unsigned short* members, int size) {
   int edges = 0;
@@ -147,15 +149,15 @@ __device__ __forceinline__ int edges_inside(const bit_matrix& from, int words, u
   return warp_sum(edges);
 }
 
-// Cliques of `needed` vertices in a set of which this lane holds a word, a set of up to 32 words of the rows `from`.
-// Only every parts-th branch is taken: those of one part.
+// Counts cliques of `needed` vertices in a set of up to 32 words of the rows `from`. This lane holds one word of the
+// set. Only the branches of one part are searched: every parts-th.
 template <int Words, class Meter>
 __device__ __forceinline__ unsigned long long search_set(const enumerate_space<Words>& space,
                                                          const enumerate_rules& rules, const bit_matrix& from,
                                                          int words, unsigned start, int start_size, int needed,
                                                          int part, int parts, Meter& meter) {
   unsigned long long found = 0;
-  // Searches a set if it is to be built here; tells whether it was.
+  // Searches a set if it is to be built here. Returns whether it was.
   const auto search = [&](unsigned set, int size, int left, int first, int step) {
     int listed = 0;
     const auto list = [&] {

@@ -1,14 +1,14 @@
-// cliques/matrix.cuh - sets of candidates and the adjacency among them, as bits, worked on by one warp.
+// cliques/matrix.cuh - sets of candidates and the adjacency among them, as bits, used by one warp.
 //
-// A search starts from the rows of a root (cliques/rows.cuh) and soon looks at a small part of them. The part is then
-// built as a matrix of its own in shared memory: members are renumbered 0 .. n - 1, and row i keeps the members above
-// i only, so that every clique is met once, in ascending order. Matrices lie word by word, not row by row: lanes that
-// read the same word of different rows then meet different banks.
+// A search starts from the rows of a root (cliques/rows.cuh) and soon uses only a small part of them. That part is then
+// built as a matrix of its own in shared memory. Members are renumbered 0 .. n - 1, and row i keeps only the members
+// above i, so that every clique is found once, in ascending order. Matrices are stored word by word, not row by row:
+// lanes that read the same word of different rows then use different banks.
 #pragma once
 #include "cliques/rows.cuh"
 #include "warp.cuh"
 
-// Rows of bits anywhere: those of a root in the slab, or a built matrix.
+// Bit rows in any layout: those of a root in the slab, or a built matrix.
 struct bit_matrix {
   const unsigned* words;
   int row_stride, word_stride;
@@ -18,20 +18,20 @@ struct bit_matrix {
   }
 };
 
-// Which members may be the first of a clique: first, first + step, ... below last. Tasks are cut into parts so: each
-// has long and short rows.
+// The members that may be the first of a clique: first, first + step, ... below last. The parts of a task use a step,
+// so that each part has long and short rows.
 struct branch_range {
   int first, last, step;
 };
 
-// Bits 32 word .. 32 word + 31 of a set with all of [0, size).
+// Bits 32 word .. 32 word + 31 of the set [0, size).
 __device__ __forceinline__ unsigned full_word(int size, int word) {
   const int bits = size - 32 * word;
   return bits >= 32 ? ~0u : bits <= 0 ? 0u : (1u << bits) - 1u;
 }
 
-// Writes the members of a set of `words` words, ascending; gives their number. word(w) is the w-th word, asked for by
-// lane w modulo 32.
+// Writes the members of a set of `words` words in ascending order and returns their number. word(w) is the w-th word;
+// it is called by lane w modulo 32.
 template <class Word>
 __device__ __forceinline__ int list_members(int words, Word word, unsigned short* members) {
   int size = 0;
@@ -47,8 +47,8 @@ __device__ __forceinline__ int list_members(int words, Word word, unsigned short
   return size;
 }
 
-// Builds the matrix of `size` listed members of `from`; words up to `width` are written, so that a search compiled for
-// that width may read them. The lanes look at 32 columns at once and vote a word of each row together.
+// Builds the matrix of `size` listed members of `from`. All words up to `width` are written, because a search compiled
+// for that width reads them. The lanes test 32 columns at once, and a ballot gives one word of each row.
 __device__ __forceinline__ void build_matrix(const bit_matrix& from, const unsigned short* members, int size, int width,
                                              unsigned* matrix, int stride) {
   const int lane = lane_id();
@@ -74,7 +74,7 @@ __device__ __forceinline__ void build_matrix(const bit_matrix& from, const unsig
   __syncwarp();
 }
 
-// Copies all rows of a root; the matrix keeps the numbering of the root.
+// Copies all rows of a root. The matrix keeps the numbering of the root.
 __device__ __forceinline__ void copy_matrix(const unsigned* rows, int degree, int width, unsigned* matrix, int stride) {
   const int words = words_for(degree);
   for (int word = 0; word < width; ++word) {
@@ -85,11 +85,11 @@ __device__ __forceinline__ void copy_matrix(const unsigned* rows, int degree, in
   __syncwarp();
 }
 
-// Walks the tree of sets below a matrix of up to 32 words, all lanes of a warp on one path, each lane with one word of
-// the set. visit(member, child, size, needed) gets the last member of the path, this lane's word of the set below it,
-// its size, and how many more vertices a clique needs; it returns true to go down there. Sets smaller than needed are
-// left out. `frames` holds 2 * words words per level: a set, and what is left of it to visit. The path begins with a
-// set of which only the members of `range` are visited.
+// Visits the tree of sets below a matrix of up to 32 words. All lanes of a warp are on one path; each lane has one word
+// of the set. visit(member, child, size, needed) receives the last member of the path, this lane's word of the set
+// below it, its size, and the number of vertices that a clique still needs. It returns true to descend. Sets smaller
+// than needed are skipped. `frames` has 2 * words words per level: a set, and its members still to be visited. In the
+// first set only the members of `range` are visited.
 template <class Visit>
 __device__ __forceinline__ void walk_sets(const bit_matrix& matrix, int words, unsigned start, branch_range range,
                                           int needed, unsigned* frames, Visit visit) {

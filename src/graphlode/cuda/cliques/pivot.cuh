@@ -1,28 +1,29 @@
-// cliques/pivot.cuh - counting cliques by pivoting, by one warp, with branches given away to others.
+// cliques/pivot.cuh - counts cliques by pivoting with one warp, which can give branches to other warps.
 //
-// What a node is, and which nodes are leaves, is told in cliques/pivot_nodes.cuh. A node that is none has a pivot; each
-// of its candidates that is not adjacent to the pivot is a branch, and the last branch is that of the pivot itself.
+// cliques/pivot_nodes.cuh describes a node and when it is a leaf. Any other node has a pivot. Each candidate that is
+// not adjacent to the pivot is a branch, and the last branch is that of the pivot itself.
 //
-// Everything is the same in all lanes. When other warps wait for work, the branches of the lowest frame go into the
-// queue; when the launch has run long enough, all do.
+// All lanes hold the same state. When other warps wait for work, branches of the lowest frame go into the queue. When
+// the launch has run long enough, all branches do.
 //
-// What a search knows lies in the warp's shared memory, not in the local memory of its 32 threads: that would not fit
-// any cache. Lane 0 writes it.
+// The state of a search lies in the warp's shared memory, not in the local memory of its 32 threads, which would not
+// fit any cache. Lane 0 writes it.
 #pragma once
 #include "cliques/pivot_nodes.cuh"
 #include "cliques/pivot_queue.cuh"
 
-// A task in the queue: the root's slot, held, pivots, the pivot's place; then candidates and branches, both as sets.
-// One without branches is a node, to be evaluated; otherwise it is a frame, and only these branches of it are to be
-// taken.
+// A task in the queue: the root's slot, held, pivots, the pivot's place; then candidates and branches, both as sets. A
+// task without branches is a node to be evaluated. A task with branches is a frame of which only these branches are to
+// be searched.
 constexpr int task_header_words = 4;
 constexpr int frame_header_words = 2;
-constexpr unsigned no_pivot = 0xffff;  // instead of a pivot's place: its branch is not of this frame (any more)
-constexpr unsigned nodes_per_look = 16, nodes_per_hungry_look = 4;  // at the queue: a look costs as much as a node
-constexpr int branches_to_cut_out = 8;  // of a node with rows of two words, or one word is not worth its making
-constexpr int fewest_needed = 3;        // vertices, in a branch that is worth giving away
+constexpr unsigned no_pivot = 0xffff;  // in place of a pivot: its branch is not, or no longer, part of this frame
+constexpr unsigned nodes_per_look = 16,
+                   nodes_per_hungry_look = 4;  // between reads of the queue, which cost as much as a node
+constexpr int branches_to_cut_out = 8;  // of a node with rows of two words: with fewer, a one-word matrix does not pay
+constexpr int fewest_needed = 3;        // vertices needed in a branch that is worth giving away
 constexpr int smallest_gift = 16;       // candidates of branches that are worth giving away together
-constexpr int candidates_of_leaf = 2;  // what a branch counts for that needs no more than fewest_needed: it is one node
+constexpr int candidates_of_leaf = 2;   // weight of a branch that needs at most fewest_needed: it is a single node
 
 template <class Leaves>
 struct pivot_search : pivot_counter<Leaves> {
@@ -30,19 +31,19 @@ struct pivot_search : pivot_counter<Leaves> {
   using counter::all_sizes, counter::is_plain, counter::k, counter::nodes, counter::root_words, counter::space;
 
   task_queue queue;
-  unsigned* overflow;  // frames that the stack has no room for, in global memory
-  int cut_out_from;    // vertices still needed, below which a smaller matrix is not worth its making
-  int give_when;       // warps that must be waiting before work is given away
-  unsigned budget;     // nodes until everything is given away
-  unsigned next_look;  // at the queue, when there are so many nodes
-  unsigned slot;       // the root that is searched, from the first of the batch
+  unsigned* overflow;  // frames that do not fit the stack, in global memory
+  int cut_out_from;    // with fewer vertices still needed, a smaller matrix does not pay
+  int give_when;       // number of waiting warps from which on work is given away
+  unsigned budget;     // number of nodes after which everything is given away
+  unsigned next_look;  // number of nodes at which to read the queue again
+  unsigned slot;       // the root that is searched, counted from the first of the batch
 
   // A frame of `size` words that begins `offset` words above the bottom of the stack.
   __device__ __forceinline__ unsigned* frame_at(int offset, int size) const {
     return offset + size <= stack_words ? space().stack() + offset : overflow + offset;
   }
   __device__ __forceinline__ void begin(unsigned at_slot, int words, unsigned look_after = nodes_per_look) {
-    __syncwarp();  // nobody looks at the root before any more
+    __syncwarp();  // all lanes are done with the previous root
     if (lane_id() == 0) {
       slot = at_slot;
       root_words = words;
@@ -53,9 +54,10 @@ struct pivot_search : pivot_counter<Leaves> {
 
   // ---- the tree below a node
 
-  // Searches below candidates `first`, word w of it in lane w: numbers of rows of the matrix. `places` are these rows'
-  // among the root's neighbors, null if they are the same. Frames begin `bottom` words above the stack's bottom. With
-  // `branches` only they are searched, below a node that somebody else has evaluated; `pivot` is its pivot, or none.
+  // Searches below the candidates `first` (word w in lane w), which are row numbers of the matrix. `places` maps rows
+  // to places among the root's neighbors; null if they are equal. Frames begin `bottom` words above the bottom of the
+  // stack. If `branches` is given, the node has been evaluated by another warp and only these branches are searched;
+  // `pivot` is its pivot, or no_pivot.
   template <int W>
   __device__ __noinline__ void search(const unsigned* matrix, int stride, const unsigned short* places, unsigned first,
                                       pivot_node node, int bottom, unsigned branches = 0, unsigned pivot = no_pivot) {
@@ -96,7 +98,7 @@ struct pivot_search : pivot_counter<Leaves> {
           ++level;
         }
       }
-      __syncwarp();  // lane 0 has counted the node
+      __syncwarp();  // wait until lane 0 has counted the node
       if (level > 0 && nodes >= next_look) share<W>(matrix, stride, places, held_below, bottom, level);
       while (level > 0 && is_gone<W>(bottom, level)) --level;
       if (level == 0) return;
@@ -107,7 +109,7 @@ struct pivot_search : pivot_counter<Leaves> {
     }
   }
 
-  // A frame: candidates, of them those with branches of their own, the pivot, and the pivots passed.
+  // Pushes a frame: candidates, those of them with a branch of their own, the pivot, and the number of pivots passed.
   template <int W>
   __device__ __forceinline__ void push_frame(int offset, unsigned rest, unsigned apart, unsigned pivot, int pivots) {
     unsigned* frame = frame_at(offset, 2 * W + frame_header_words);
@@ -122,7 +124,7 @@ struct pivot_search : pivot_counter<Leaves> {
     __syncwarp();
   }
 
-  // Whether nothing is left of the highest frame: all is given away, or was never its own.
+  // Whether nothing is left of the highest frame: all of it was given away or never belonged to it.
   template <int W>
   __device__ __forceinline__ bool is_gone(int bottom, int level) const {
     constexpr int frame_words = 2 * W + frame_header_words;
@@ -131,8 +133,8 @@ struct pivot_search : pivot_counter<Leaves> {
     return !__any_sync(full_mask, lane_id() < W && frame[W + lane_id()] != 0);
   }
 
-  // The next branch of the highest frame, word w of its candidates in lane w. The branch of the pivot is the last; it
-  // takes the frame off the stack.
+  // Takes the next branch of the highest frame; word w of its candidates is in lane w. The branch of the pivot comes
+  // last and pops the frame.
   template <int W>
   __device__ __forceinline__ unsigned take_branch(const unsigned* matrix, int stride, int held_below, int bottom,
                                                   int& level, pivot_node& node) {
@@ -164,14 +166,14 @@ struct pivot_search : pivot_counter<Leaves> {
     return lane < W ? rest & matrix[lane * stride + 32 * word + bit] : 0;
   }
 
-  // Goes on with the matrix among at most narrow_degree candidates.
+  // Continues with the matrix of at most narrow_degree candidates.
   __device__ __forceinline__ void search_within(const unsigned* matrix, int stride, const unsigned short* places,
                                                 unsigned set, int words, pivot_node node, int bottom) {
     if (node.size <= 32) {
       search_single(matrix, stride, places, set, words, node, bottom);
       return;
     }
-    if (words <= narrow_words) return;  // never: such a matrix is the narrow one already
+    if (words <= narrow_words) return;  // cannot happen: this is the narrow matrix already
     const warp_space own = space();
     list_members(set, words, own.narrow_places());
     cut_out(
@@ -194,7 +196,7 @@ struct pivot_search : pivot_counter<Leaves> {
     search<1>(own.single(), single_stride, own.single_places(), first_members(node.size), node, bottom);
   }
 
-  // Searches the rows that lie in the warp's narrow matrix.
+  // Searches the rows in the warp's narrow matrix.
   __device__ __forceinline__ void search_narrow(pivot_node node, int bottom, unsigned branches = 0,
                                                 unsigned pivot = no_pivot) {
     const unsigned set = first_members(node.size);
@@ -216,27 +218,27 @@ struct pivot_search : pivot_counter<Leaves> {
   // ---- sharing
 
   __device__ __forceinline__ bool leaving() const {
-    __syncwarp();  // lane 0 has counted
+    __syncwarp();  // wait until lane 0 has counted
     return nodes >= budget;
   }
 
-  // Gives branches of the lowest frame away if somebody waits for them, or all branches if the launch is to end. Giving
-  // them away before anybody waits was tried: it costs more than the shorter end saves.
+  // Gives away branches of the lowest frame if warps wait for them, or all branches if the launch must end. Giving
+  // branches away before any warp waits was measured: it costs more than it saves at the end.
   template <int W>
   __device__ __noinline__ void share(const unsigned* matrix, int stride, const unsigned short* places, int held_below,
                                      int bottom, int level) {
     assume_shared(this);
     assume_shared(matrix);
     int hungry = 0;
-    __syncwarp();  // all have seen that it is time
+    __syncwarp();  // all lanes have compared `nodes` with next_look
     if (lane_id() == 0) {
       const drawn_places drawn = queue.drawn();
       hungry = drawn.hungry();
       next_look = nodes + (hungry >= give_when ? nodes_per_hungry_look : nodes_per_look);
-      if (drawn.givers > queue.capacity / 2) budget = 0;  // the rest of the list is for leaving
+      if (drawn.givers > queue.capacity / 2) budget = 0;  // the rest of the list is kept for leaving
     }
     if (leaving()) {
-      // The lowest first: should the queue be full, what is left to this warp is small.
+      // The lowest frames first: if the queue fills up, this warp keeps the small ones.
       for (int height = 1; height <= level; ++height) {
         give_frame<W>(matrix, stride, places, held_below, bottom, height, 0, all_of_it);
       }
@@ -245,14 +247,14 @@ struct pivot_search : pivot_counter<Leaves> {
     const int wanted = __shfl_sync(full_mask, hungry, 0) - give_when + 1;
     if (wanted <= 0) return;
     for (int height = 1; height <= level; ++height) {
-      if (!all_sizes && k - (held_below + height) < fewest_needed) return;  // such branches are soon done
+      if (!all_sizes && k - (held_below + height) < fewest_needed) return;  // such branches end soon
       if (give_frame<W>(matrix, stride, places, held_below, bottom, height, smallest_gift, wanted)) return;
     }
   }
 
-  // Gives away branches of one frame, in up to `most` gifts: a branch that fits a warp, or several that have at least
-  // `smallest` candidates together, from a frame that does. What the queue does not take stays in the frame, and so
-  // does the branch of the pivot unless all of it is to be given.
+  // Gives away branches of one frame, in up to `most` gifts. A gift is one branch, or several branches with at least
+  // `smallest` candidates together if the frame fits a warp's matrix. Branches that the queue refuses stay in the
+  // frame. The branch of the pivot stays too, unless the whole frame is to be given away.
   template <int W>
   __device__ __forceinline__ bool give_frame(const unsigned* matrix, int stride, const unsigned short* places,
                                              int held_below, int bottom, int height, int smallest, int most) {
@@ -279,7 +281,7 @@ struct pivot_search : pivot_counter<Leaves> {
       const int word = __ffs(static_cast<int>(filled)) - 1;
       const int bit = __ffs(static_cast<int>(__shfl_sync(full_mask, left, word))) - 1;
       if (lane == word) left &= left - 1;
-      const unsigned before = rest & ~together;  // in whatever order branches are taken, each leaves the candidates
+      const unsigned before = rest & ~together;  // branches taken earlier are no longer candidates; any order is valid
       const unsigned set = lane < W ? before & matrix[lane * stride + 32 * word + bit] : 0;
       const int size = warp_sum(__popc(set));
       if (!whole_frames) {
@@ -322,7 +324,8 @@ struct pivot_search : pivot_counter<Leaves> {
 
   static constexpr int all_of_it = 0x7fffffff;
 
-  // Puts a node, or some branches of it, into the queue, its candidates numbered as the root's neighbors are.
+  // Puts a node, or some of its branches, into the queue. Candidates are numbered by their places among the root's
+  // neighbors.
   template <int W>
   __device__ __forceinline__ bool give(const unsigned short* places, unsigned set, unsigned branches, unsigned pivot,
                                        const pivot_node& node) {

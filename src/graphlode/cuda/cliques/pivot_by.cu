@@ -1,11 +1,11 @@
-// cliques/pivot_by.cu - in how many k-cliques each vertex or each edge is, by pivoting.
+// cliques/pivot_by.cu - the number of k-cliques that contain each vertex or each edge, by pivoting.
 //
-// The search of cliques/pivot.cuh, one warp per root, with sets and rows in global memory, so that any length will do.
-// Nothing is credited at the leaves: sums over all leaves passed so far are kept, one for each role that a vertex (or
-// the two ends of an edge) may play in a leaf, and whoever is on the path notes the sums as it joins and is credited
-// with what they have grown by as it leaves. A leaf with r vertices still needed and p pivots has C(p, r) cliques, of
-// which C(p - 1, r - 1) contain a certain pivot and C(p - 2, r - 2) a certain two. Held vertices are in all of them.
-// A number is `limbs` 64-bit words, the lowest first; sums may wrap around, their differences do not.
+// The search is that of cliques/pivot.cuh, with one warp per root. Sets and rows lie in global memory, so roots may
+// have any length. Leaves credit nothing directly. Instead the warp keeps running sums over all leaves so far, one for
+// each role that a vertex (or the two ends of an edge) can have in a leaf. A vertex notes the sums when it joins the
+// path. When it leaves, it is credited with their growth. A leaf with r vertices still needed and p pivots has C(p, r)
+// cliques; C(p - 1, r - 1) of them contain a given pivot and C(p - 2, r - 2) two given pivots. Held vertices are in all
+// of them. A number is `limbs` 64-bit words, the lowest first. Sums may wrap around; their differences remain correct.
 #include "cliques/rows.cuh"
 #include "platform.cuh"
 #include "status.cuh"
@@ -18,10 +18,10 @@
 
 constexpr int num_warps = 8;
 constexpr int max_roles = 3;
-constexpr int frame_header_words = 4;  // pivot, pivots passed, where the level's part of the path begins, unused
+constexpr int frame_header_words = 4;  // pivot, pivots passed, length of the path below this level, unused
 using limb_t = unsigned long long;
 
-// 64-bit words only, in the order that cliques/pivot_by.py knows.
+// Only 64-bit words. cliques/pivot_by.py relies on their order.
 struct credit_work {
   status_word status;
   limb_t drawn, nodes;
@@ -46,12 +46,12 @@ struct credit_target {
   }
 };
 
-// Memory of a warp. The path is the root, then held vertices and pivots in the order in which they joined.
+// Memory of a warp. The path is the root, then the held vertices and pivots in the order in which they joined.
 struct credit_space {
-  limb_t* sums;    // by role: max_roles numbers
-  limb_t* notes;   // by member of the path: the sums of its roles as it joined
-  unsigned* path;  // 2 * place + 1 if it is a pivot
-  unsigned* set;   // the candidates of the node at hand
+  limb_t* sums;    // max_roles numbers, by role
+  limb_t* notes;   // by member of the path: the sums of its roles when it joined
+  unsigned* path;  // 2 * place, + 1 for a pivot
+  unsigned* set;   // the candidates of the current node
   unsigned* list;
   unsigned* marks;
   unsigned* frames;
@@ -63,14 +63,14 @@ struct credit_search {
   credit_space space;
   credit_target target;
   const limb_t* __restrict__ binomials;  // C(n, r) at [(n * (k + 1) + r) * limbs]
-  int k, limbs, members;                 // members: of the path
+  int k, limbs, members;                 // members: length of the path
   limb_t nodes;
 
   static constexpr int notes_per_member = BY == BY_EDGE ? 2 : 1;
 
   // ---- numbers
 
-  // Adds C(n, r) to a sum, if there is such a number.
+  // Adds C(n, r) to a sum; nothing if it is zero.
   __device__ __forceinline__ void grow(int role, int n, int r) {
     if (n < 0 || r < 0 || r > n) return;
     const limb_t* value = binomials + (static_cast<long long>(n) * (k + 1) + r) * limbs;
@@ -84,7 +84,7 @@ struct credit_search {
     }
   }
 
-  // A leaf: role i is that i of the vertices in question are pivots.
+  // Adds a leaf. In role i, i of the vertices in question are pivots.
   __device__ __forceinline__ void leaf(int needed, int pivots) {
     if (lane_id() == 0) {
       for (int role = 0; role <= notes_per_member; ++role) grow(role, pivots - role, needed - role);
@@ -94,7 +94,7 @@ struct credit_search {
 
   // ---- the path
 
-  // By one lane: a vertex takes its place on the path.
+  // Puts a vertex on the path. Called by one lane.
   __device__ __forceinline__ void join(unsigned place, bool pivot, int at) {
     space.path[at] = 2 * place + (pivot ? 1u : 0u);
     for (int note = 0; note < notes_per_member; ++note) {
@@ -117,7 +117,7 @@ struct credit_search {
     __syncwarp();
   }
 
-  // All members from `first` on leave.
+  // Removes all members from `first` on and credits them.
   __device__ void leave(int first) {
     const int lane = lane_id();
     if (BY == BY_VERTEX) {
@@ -148,7 +148,7 @@ struct credit_search {
     return false;
   }
 
-  // The root is place -1 (as unsigned, after the shift: the largest).
+  // The root has place -1 (unsigned, after the shift: the largest number).
   static constexpr unsigned root_place = 0x7fffffffu;
   __device__ __forceinline__ long long vertex_of(unsigned place) const {
     return place == root_place ? root.vertex : static_cast<long long>(rows.neighbors[root.begin + place]);
@@ -180,7 +180,7 @@ struct credit_search {
     return warp_sum(size);
   }
 
-  // With one more vertex needed, each candidate makes a clique with all held vertices, and so does each pivot.
+  // With one vertex needed, each candidate forms a clique with all held vertices, and so does each pivot.
   __device__ void count_singles(int size, int pivots) {
     leaf(1, pivots);
     const limb_t *one = binomials, *zero = binomials + limbs;  // C(0, 0) and C(0, 1)
@@ -199,8 +199,8 @@ struct credit_search {
     __syncwarp();
   }
 
-  // Counts a node whose candidates all know each other, or passes those that know all others and chooses a pivot among
-  // the rest. True: it branches.
+  // If all candidates are adjacent to each other, counts the node and returns false. Otherwise passes the candidates
+  // that are adjacent to all others, chooses a pivot among the rest, and returns true: the node branches.
   __device__ bool evaluate(int size, int needed, int& pivots, int& pivot) {
     ++nodes;
     const int lane = lane_id();
@@ -239,8 +239,8 @@ struct credit_search {
     return true;
   }
 
-  // Searches below the candidates in space.set. Who joins the path here has left it at the end, or does so with whoever
-  // called.
+  // Searches below the candidates in space.set. Vertices that join the path here have left it at the end, except those
+  // that the caller will remove.
   __device__ void search(int held, int pivots) {
     const int lane = lane_id(), held_below = held, words = root.words, frame_words = 2 * words + frame_header_words;
     int level = 0;
@@ -273,13 +273,13 @@ struct credit_search {
     }
   }
 
-  // The next branch of the highest frame: its candidates into space.set, its vertex onto the path.
+  // Takes the next branch of the highest frame: its candidates go to space.set, its vertex onto the path.
   __device__ void take_branch(int held_below, int& level, int& held, int& pivots) {
     const int lane = lane_id(), words = root.words, frame_words = 2 * words + frame_header_words;
     unsigned* frame = space.frames + static_cast<long long>(level - 1) * frame_words;
     unsigned* rest = frame + frame_header_words;
     unsigned* apart = rest + words;
-    leave(static_cast<int>(frame[2]));  // who came with the branch before
+    leave(static_cast<int>(frame[2]));  // vertices of the previous branch
     pivots = static_cast<int>(frame[1]);
     const auto [place, is_pivot] = take_place(rest, apart, words, static_cast<int>(frame[0]));
     for (int w = lane; w < words; w += 32) space.set[w] = is_pivot ? rest[w] : rest[w] & row(place)[w];
@@ -291,7 +291,7 @@ struct credit_search {
     join_one(static_cast<unsigned>(place), is_pivot);
   }
 
-  // Everything below a root, or below those of its edges that are in the task.
+  // Searches everything below a root, or below those of its edges that belong to the task.
   __device__ void search_root(long long begin, long long end) {
     const long long first = begin > root.begin ? begin - root.begin : 0;
     const long long last = end - root.begin < root.degree ? end - root.begin : root.degree;
@@ -318,8 +318,8 @@ struct credit_search {
   }
 };
 
-// Blocks of num_warps warps; a warp takes roots [first, last) one at a time. `numbers` and `sets` are the memory of the
-// warps, number_words and set_words for each. `counts` has `limbs` words per row or per entry of the graph.
+// Counts the cliques below roots [first, last). Blocks of num_warps warps; a warp owns one root at a time. `numbers`
+// and `sets` have number_words and set_words per warp. `counts` has `limbs` words per row or per entry of the graph.
 extern "C" __global__ void __launch_bounds__(32 * num_warps)
     clique_pivot_by(const long long* __restrict__ offsets, const VERTEX_T* __restrict__ neighbors,
                     const VERTEX_T* __restrict__ roots, const long long* __restrict__ slab_shifts, unsigned* slab,

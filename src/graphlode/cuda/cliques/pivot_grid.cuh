@@ -1,10 +1,10 @@
-// cliques/pivot_grid.cuh - a grid of warps that count below all roots of a batch, from the heaviest to the lightest.
+// cliques/pivot_grid.cuh - a grid of warps that counts below all roots of a batch, from the heaviest to the lightest.
 //
-// A root of up to narrow_degree neighbors is one warp's. A larger one needs more shared memory than a warp has: its
-// matrix lies in the block's `region`, and the warps of the block take its first branches, each when it is free. No
-// warp waits for another of its block: the one that finds the region empty fills it, the last to leave gives it
-// back. A warp that finds no root looks for branches in the queue, and waits a while for some to come. It may as well
-// leave at once: who gives work away always looks for work again, so nothing is left behind.
+// A root of up to narrow_degree neighbors belongs to one warp. A larger root needs more shared memory than a warp has,
+// so its matrix lies in the block's `region`, and free warps of the block take its first branches. No warp waits for
+// another of its block: the warp that finds the region empty fills it, and the last one to leave releases it. A warp
+// that finds no root looks for branches in the queue and waits there for a while. It may leave at any time, because a
+// warp that gives work away always looks for work again later.
 #pragma once
 #include "cliques/pivot.cuh"
 #include "cliques/pivot_job.cuh"
@@ -24,9 +24,10 @@ struct pivot_warp {
     search.begin(static_cast<unsigned>(slot - job.first), root.words);
   }
 
-  // Up to 32 roots: lane i looks up where the i-th lies, so that the warp waits once for all of them. Of a root with up
-  // to 32 neighbors each lane has a row in a register, loaded while the root before it is searched. If it turns out to
-  // be a clique, as small ones often are, that is all: lane i adds the leaf of the i-th root at the end.
+  // Searches up to 32 roots. Lane i looks up where the i-th root lies, so the warp waits once for all of them. For a
+  // root with up to 32 neighbors, each lane has one row in a register, loaded while the previous root is searched. If
+  // the root is a clique, as small roots often are, no search is needed: lane i adds the leaf of the i-th root at the
+  // end.
   __device__ __forceinline__ void take_small_roots(long long begin, int count) {
     clique_root mine{0, 0, 0, 0, nullptr};
     if (lane_id() < count) mine = rows.at(begin + lane_id());
@@ -76,7 +77,7 @@ struct pivot_warp {
     return ends == static_cast<unsigned>(degree * (degree - 1));
   }
 
-  // Up to 32 roots of up to tiny_degree neighbors, 4 at once, without a search: see cliques/tiny.cuh.
+  // Counts up to 32 roots of up to tiny_degree neighbors, 4 at once, without a search; see cliques/tiny.cuh.
   __device__ __forceinline__ void take_tiny_roots(long long begin, int count) {
     clique_root mine{0, 0, 0, 0, nullptr};
     if (lane_id() < count) mine = rows.at(begin + lane_id());
@@ -140,7 +141,8 @@ struct pivot_warp {
     }
   }
 
-  // Branches that another warp gave away. False if none came; true, too, if `interrupt` said that there is other work.
+  // Searches branches that another warp gave away. Returns false if none came; true also if `interrupt` reported other
+  // work.
   template <class Interrupt>
   __device__ __forceinline__ bool take_from_queue(unsigned patience, Interrupt interrupt) {
     unsigned header = 0;
@@ -175,7 +177,7 @@ struct pivot_warp {
 
   // ---- large roots
 
-  // Fills a free region with the next large root. False if the region is taken or no large root is left.
+  // Fills a free region with the next large root. Returns false if the region is in use or no large root is left.
   template <int MaxWords>
   __device__ __forceinline__ bool fill_region(pivot_region<MaxWords>& region) {
     int mine = 0;
@@ -207,7 +209,7 @@ struct pivot_warp {
                                               : region.listed_branches;
     }
     if (whole) branches = only_triangles() ? root.words : split_root(region, root);
-    __threadfence_block();  // all of it must be in sight before the first branch can be taken
+    __threadfence_block();  // all of it must be visible before the first branch can be taken
     __syncwarp();
     if (lane_id() == 0 && branches > 0) atomicAdd(&region.state, static_cast<unsigned>(branches));
     while (take_branch(region)) {
@@ -216,10 +218,10 @@ struct pivot_warp {
     return true;
   }
 
-  // Whether a root is done when the triangles among its neighbors are counted: its warps then share their corners.
+  // Whether only the triangles among a root's neighbors have to be counted. Its warps then share their lowest corners.
   __device__ __forceinline__ bool only_triangles() const { return !Leaves::all_sizes && search.k == 4; }
 
-  // Evaluates the root's node and those in which its pivots are passed, and lists their branches. Returns how many.
+  // Evaluates the root's node and those in which its pivots are passed, and lists their branches. Returns their number.
   template <int MaxWords>
   __device__ __forceinline__ int split_root(pivot_region<MaxWords>& region, const clique_root& root) {
     const int lane = lane_id();
@@ -268,7 +270,7 @@ struct pivot_warp {
     return branches;
   }
 
-  // Takes one branch of the root in the region and searches it. False if there is none.
+  // Takes one branch of the root in the region and searches it. Returns false if there is none.
   template <int MaxWords>
   __device__ __forceinline__ bool take_branch(pivot_region<MaxWords>& region) {
     const int lane = lane_id();
@@ -303,7 +305,7 @@ struct pivot_warp {
     } else {
       const int level = region.list[taken] >> region.place_bits;
       const int place = region.list[taken] & ((1 << region.place_bits) - 1);
-      if (lane < MaxWords) {  // earlier branches have left the candidates
+      if (lane < MaxWords) {  // without the candidates of earlier branches
         const unsigned gone = region.apart[level][lane] & ~bits_above(place, lane);
         set = region.rest[level][lane] & ~gone & region.matrix[lane * region.stride + place];
       }
@@ -330,7 +332,7 @@ struct pivot_warp {
     return state == 0 || (state & 0xffffu) != 0;
   }
 
-  // Branches of the next large root are not far when there is none just now.
+  // Waits a short time for branches of the next large root, which usually come soon.
   template <int MaxWords>
   __device__ __forceinline__ bool wait_for_region(const pivot_region<MaxWords>& region) const {
     int found = 0;
@@ -346,7 +348,7 @@ struct pivot_warp {
 
   // ---- the life of a warp
 
-  // Heavy roots are drawn one by one, lighter ones several at a time. False if there are none.
+  // Draws heavy roots one by one and lighter ones several at a time. Returns false if none is left.
   __device__ __forceinline__ bool draw_small_roots() {
     long long ticket = warp_draw(&work->small_drawn, 1);
     if (ticket < job.drawn_alone) {
@@ -365,7 +367,7 @@ struct pivot_warp {
     return true;
   }
 
-  // Roots of any length, one at a time, with sets in global memory.
+  // Searches a root of any length, with sets in global memory.
   __device__ __forceinline__ void take_long_root(long long slot) {
     const clique_root root = rows.at(slot);
     begin_root(slot, root);
@@ -412,7 +414,7 @@ struct pivot_warp {
   static constexpr unsigned looks_at_region = 256;
 };
 
-// 32-bit words of the region, in whole 16 bytes; cliques/pivot.py knows them, too.
+// 32-bit words of the region, rounded up to 16 bytes. cliques/pivot.py computes the same.
 template <int MaxWords>
 __device__ constexpr int region_words() {
   if constexpr (MaxWords > narrow_words) {
@@ -422,8 +424,8 @@ __device__ constexpr int region_words() {
   }
 }
 
-// The whole life of a thread of the grid. Dynamic shared memory: the region if there are large roots, then a space per
-// warp.
+// The program of every thread of the grid. Dynamic shared memory: the region if there are large roots, then one space
+// per warp.
 template <int MaxWords, class Vertex, class Leaves>
 __device__ __forceinline__ void count_by_pivoting(unsigned* shared, int space_words,
                                                   const pivot_search<Leaves>& beginning,

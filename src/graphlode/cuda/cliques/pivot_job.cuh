@@ -1,5 +1,5 @@
-// cliques/pivot_job.cuh - what the warps of a grid that counts by pivoting have in common: the counters they draw from,
-// the job, and the matrix of a large root that the warps of a block share.
+// cliques/pivot_job.cuh - what the warps of a pivoting grid share: the counters that they draw from, the job, and the
+// matrix of a large root in each block.
 #pragma once
 #include "cliques/pivot_nodes.cuh"
 #include "cliques/pivot_queue.cuh"
@@ -7,7 +7,7 @@
 
 constexpr int pivot_warps = 8;
 
-// 64-bit words first, in the order that cliques/pivot.py knows.
+// 64-bit words first. cliques/pivot.py relies on their order.
 struct pivot_work {
   status_word status;
   unsigned long long total[2];
@@ -16,18 +16,18 @@ struct pivot_work {
   queue_state queue;
 };
 
-// What a launch counts, and how it behaves.
+// What a launch counts, and its parameters.
 struct pivot_job {
-  long long first, middle, last;  // slots: large roots, then small ones
-  long long begin, end;           // the entries of the task: of a row that is only partly in it, these edges alone
-  long long tiny;                 // the first slot of up to tiny_degree neighbors
-  long long drawn_alone, draws_of_several;  // small roots drawn one at a time; then draws of per_draw at a time
+  long long first, middle, last;            // slots: large roots, then small ones
+  long long begin, end;                     // the entries of the task; of a row that is partly in it, only these edges
+  long long tiny;                           // the first slot with up to tiny_degree neighbors
+  long long drawn_alone, draws_of_several;  // small roots that are drawn alone; then draws of per_draw roots each
   int per_draw, tiny_per_draw;
-  unsigned patience;  // looks at an empty queue before a warp leaves
+  unsigned patience;  // reads of an empty queue before a warp leaves
 };
 
-// The matrix of a large root and its first branches: those of its own node, those of the node in which its pivot is
-// passed, and so on, until a node needs no branches or there are max_levels of such nodes.
+// The matrix of a large root and its first branches. These are the branches of the root's own node, of the node in
+// which its pivot is passed, and so on, until a node has no branches or there are max_levels such nodes.
 template <int MaxWords>
 struct pivot_region {
   static constexpr int stride = 32 * MaxWords + 1;
@@ -38,8 +38,9 @@ struct pivot_region {
   unsigned state;  // warps at work << 16 | branches not taken; 0: the region is free
   unsigned slot;
   int root_words, degree;
-  int first_place;  // 0 or more: the branches are the edges to the neighbors from this place on; or one of those below
-  int branches;     // in the list; if there is one more, it is the node `last`
+  int first_place;  // >= 0: branches are the edges to the neighbors from here on; < 0: listed_branches or
+                    // corners_of_triangles
+  int branches;     // number in the list; one more branch is the node `last`, if there is one
   pivot_node last;
   unsigned last_set[MaxWords];
   int pivots[max_levels];
@@ -48,7 +49,7 @@ struct pivot_region {
   unsigned matrix[MaxWords * stride];
 };
 
-// The places of a root that are in the task.
+// The places of a root that belong to the task.
 struct place_range {
   int first, last;
 };

@@ -1,10 +1,10 @@
-// cliques/pivot_long.cuh - searches on rows that lie in global memory: below branches that come from the queue, until
-// the matrix among their candidates is copied, and below roots whose rows are too long for shared memory.
+// cliques/pivot_long.cuh - searches on rows in global memory: below branches from the queue, until the matrix of their
+// candidates is copied, and below roots whose rows are too long for shared memory.
 #pragma once
 #include "cliques/pivot.cuh"
 
-// Searches below at most narrow_degree neighbors of a root, a set that lies in memory, on the matrix among them.
-// Branches and pivot are as for pivot_search::search, in numbers of members.
+// Searches below a set of at most narrow_degree neighbors of a root, which lies in memory, on the matrix of its
+// members. `branches` and `pivot` are as in pivot_search::search, numbered by members.
 template <class Leaves>
 __device__ __forceinline__ void search_members(pivot_search<Leaves>& search, const clique_root& root,
                                                const unsigned* set, const pivot_node& node, int bottom,
@@ -30,14 +30,14 @@ __device__ __forceinline__ void search_members(pivot_search<Leaves>& search, con
   }
 }
 
-// Searches some branches of a node that another warp has evaluated: candidates and branches lie in memory, as sets.
+// Searches some branches of a node that another warp has evaluated. Candidates and branches are sets in memory.
 template <class Leaves>
 __device__ __forceinline__ void search_branches(pivot_search<Leaves>& search, const clique_root& root,
                                                 const unsigned* set, const unsigned* branches, unsigned pivot,
                                                 const pivot_node& node) {
   const warp_space own = search.space();
   const int lane = lane_id();
-  if (root.words == 1 || (root.words <= narrow_words && node.size > 32)) {  // most of the root: all of it is copied
+  if (root.words == 1 || (root.words <= narrow_words && node.size > 32)) {  // most of the root: copy all of it
     const unsigned mine = lane < root.words ? set[lane] : 0, apart = lane < root.words ? branches[lane] : 0;
     __syncwarp();
     copy_root(root, root.words == 1 ? own.single() : own.narrow(), root.words == 1 ? single_stride : narrow_stride);
@@ -50,7 +50,7 @@ __device__ __forceinline__ void search_branches(pivot_search<Leaves>& search, co
     }
     return;
   }
-  unsigned* const apart = reinterpret_cast<unsigned*>(own.list());  // not in use yet
+  unsigned* const apart = reinterpret_cast<unsigned*>(own.list());  // the list is not in use yet
   if (lane < narrow_words) apart[lane] = 0;
   __syncwarp();
   int listed = 0, pivot_at = 0;
@@ -66,8 +66,8 @@ __device__ __forceinline__ void search_branches(pivot_search<Leaves>& search, co
   search_members(search, root, set, node, 0, mine, pivot == no_pivot ? pivot : static_cast<unsigned>(pivot_at));
 }
 
-// A root with more neighbors than shared memory has bits for. Its own rows are searched where they are until a branch
-// has at most narrow_degree candidates. `memory`: the candidates, a list of them, then frames; all of it global.
+// A root with more neighbors than shared memory can represent. Its own rows are searched in place until a branch has at
+// most narrow_degree candidates. `memory` is global: the candidates, a list of them, then frames.
 template <class Leaves>
 struct long_search {
   pivot_search<Leaves>& search;
@@ -84,7 +84,7 @@ struct long_search {
     return root.rows + static_cast<long long>(place) * root.words;
   }
 
-  // Everything below the root (place -1), or below the edge to one neighbor.
+  // Searches everything below the root (place -1), or below the edge to one neighbor.
   __device__ __noinline__ void run(int place) {
     const int words = root.words, lane = lane_id(), held_below = place < 0 ? 1 : 2;
     for (int w = lane; w < words; w += 32) {
@@ -120,7 +120,7 @@ struct long_search {
     }
   }
 
-  // As pivot_search::evaluate, for more candidates than its packed sums hold.
+  // Like pivot_search::evaluate, for more candidates than its packed sums can hold.
   __device__ __forceinline__ bool evaluate(pivot_node& node, int& pivot) {
     const int lane = lane_id(), size = node.size, words = root.words;
     if (lane == 0) ++search.nodes;
@@ -165,7 +165,7 @@ struct long_search {
     }
     node.pivots += passed;
     node.size = others;
-    if (static_cast<int>(best >> 16) == passed) {  // the others are adjacent to no other
+    if (static_cast<int>(best >> 16) == passed) {  // the others are pairwise nonadjacent
       search.leaf(node.held, node.pivots, 1);
       search.leaf(node.held + 1, node.pivots, static_cast<unsigned>(others));
       return false;
@@ -176,7 +176,7 @@ struct long_search {
     return true;
   }
 
-  // The next branch of the highest frame into set(); the pivot's is the last and takes the frame off the stack.
+  // Takes the next branch of the highest frame into set(). The branch of the pivot comes last and pops the frame.
   __device__ __forceinline__ void take_branch(int& level, pivot_node& node) {
     const int words = root.words, lane = lane_id();
     unsigned* frame = memory + bottom(level - 1);

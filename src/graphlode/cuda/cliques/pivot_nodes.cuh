@@ -1,21 +1,21 @@
 // cliques/pivot_nodes.cuh - one node of a search by pivoting: a leaf that is counted, or a pivot to branch on.
 //
-// A node has h vertices held (in every clique below it), p pivots passed (adjacent to all that follow, in a clique or
-// not as one likes) and a set P of candidates; k - h = r vertices are still needed. From P a pivot of highest degree is
-// chosen. Each candidate that is not adjacent to it gets a branch in which it is held, over its neighbors in P; then it
-// leaves P. What is left of P goes on with the pivot passed. A node ends in a leaf when a closed form is known:
+// A node has h held vertices (in every clique below it), p pivots passed (adjacent to all later vertices, each optional
+// in a clique) and a set P of candidates. It still needs r = k - h vertices. A pivot of highest degree is chosen from
+// P. Each candidate that is not adjacent to the pivot gets a branch in which it is held, over its neighbors in P; then
+// it leaves P. The rest of P continues with the pivot passed. A node is a leaf if a closed form is known:
 //   P empty: C(p, r); r = 1: p + |P|; r = 2: C(p, 2) + p |P| + edges of P; P a clique: C(p + |P|, r);
-//   r = 3: C(p, 3) + C(p, 2) |P| + p edges + triangles of P, which lanes count side by side;
+//   r = 3: C(p, 3) + C(p, 2) |P| + p edges + triangles of P, which the lanes count in parallel;
 //   P independent: C(p, r) + |P| C(p, r - 1); P a clique less a matching of m pairs: sum of C(m, j) 2^j C(p + u, r - j)
-// with u the candidates outside of the pairs. Candidates adjacent to all others are passed at once, as pivots.
-// After Jain and Seshadhri, "The Power of Pivoting for Exact Clique Counting" (WSDM 2020).
+// where u is the number of candidates outside the pairs. Candidates adjacent to all others are passed at once, as
+// pivots. After Jain and Seshadhri, "The Power of Pivoting for Exact Clique Counting" (WSDM 2020).
 //
-// Lanes evaluate candidates side by side; the node is the same in all lanes.
+// The lanes evaluate candidates in parallel; the node is the same in all lanes.
 #pragma once
 #include "cliques/counts.cuh"
 #include "cliques/pivot_space.cuh"
 
-constexpr int most_pairs = 39;  // sum of C(m, j) 2^j = 3^m stays below 2^63
+constexpr int most_pairs = 39;  // the sum of C(m, j) 2^j = 3^m stays below 2^63
 
 struct pivot_node {
   int held, pivots, size;
@@ -31,7 +31,7 @@ struct pivot_counter {
 
   static constexpr bool all_sizes = Leaves::all_sizes;
 
-  // The warp's memory; this lies in it.
+  // The warp's memory, which contains this object.
   __device__ __forceinline__ warp_space space() const {
     return {const_cast<unsigned*>(reinterpret_cast<const unsigned*>(this)) - warp_space::at_state};
   }
@@ -40,7 +40,7 @@ struct pivot_counter {
     if (lane_id() == 0) leaves.add(held, k - held, pivots, times);
   }
 
-  // Whether a node has no cliques, or needs no look at its candidates; counts it then.
+  // Whether a node has no cliques, or can be counted without reading its candidates. In the latter case it is counted.
   __device__ __forceinline__ bool is_plain(const pivot_node& node) {
     const int needed = k - node.held;
     if (all_sizes) {
@@ -92,7 +92,7 @@ struct pivot_counter {
 
   template <int W>
   __device__ __forceinline__ static void list_set(const unsigned (&set)[W], unsigned short* list) {
-    __syncwarp();  // the list of the node before has been read
+    __syncwarp();  // all lanes are done with the list of the previous node
     int listed = 0;
 #pragma unroll
     for (int w = 0; w < W; ++w) {
@@ -103,8 +103,8 @@ struct pivot_counter {
     __syncwarp();
   }
 
-  // Counts a node by a closed form, or strips it of universal candidates and chooses a pivot. True: it branches, and
-  // into so many branches beside that of the pivot.
+  // Counts a node by a closed form and returns false. Otherwise passes the universal candidates, chooses a pivot and
+  // returns true: the node branches. `branches` is the number of branches except that of the pivot.
   template <int W>
   __device__ __forceinline__ bool evaluate(const unsigned* matrix, int stride, unsigned (&set)[W], pivot_node& node,
                                            int& pivot, int& branches) {
@@ -114,7 +114,7 @@ struct pivot_counter {
       count_pairs<W>(matrix, stride, set, node);
       return false;
     }
-    unsigned edges_and_universal = 0, best = 0;  // this lane's part
+    unsigned edges_and_universal = 0, best = 0;  // the part of this lane
     unsigned universal = 0;                      // bit i: this lane's candidate of word i is adjacent to all others
     if (W <= narrow_words) {
 #pragma unroll
@@ -161,7 +161,7 @@ struct pivot_counter {
     }
     if (ends == passed * alone + others * (alone - 1) && others <= 2 * most_pairs) {
       const int pairs = others / 2;
-      __syncwarp();  // lane 0 may have added a leaf before, alone
+      __syncwarp();  // lane 0 may just have added a leaf alone
       for (int j = lane; j <= min(pairs, needed); j += 32) {
         leaves.add_together(node.held + j, needed - j, node.pivots + passed, matchings[pairs * (most_pairs + 1) + j]);
       }
@@ -171,7 +171,7 @@ struct pivot_counter {
     node.pivots += passed;
     node.size = others;
     best = __reduce_max_sync(full_mask, best);
-    if (static_cast<int>(best >> 10) == passed) {  // the others are adjacent to no other
+    if (static_cast<int>(best >> 10) == passed) {  // the others are pairwise nonadjacent
       leaf(node.held, node.pivots, 1);
       leaf(node.held + 1, node.pivots, static_cast<unsigned>(others));
       return false;
@@ -179,7 +179,7 @@ struct pivot_counter {
     pivot = static_cast<int>(best & 1023u);
     branches = alone - static_cast<int>(best >> 10);
     if (passed != 0) {
-      __syncwarp();  // all marks are set
+      __syncwarp();  // wait until all marks are set
 #pragma unroll
       for (int w = 0; w < W; ++w) {
         set[w] &= ~(W <= narrow_words ? __ballot_sync(full_mask, universal >> w & 1u) : space().marks()[w]);
@@ -192,8 +192,8 @@ struct pivot_counter {
     return true;
   }
 
-  // Counts a node that needs three more vertices and has so many edges among its candidates: each triangle from its
-  // lowest corner, a lane per corner.
+  // Counts a node that needs three more vertices and has `edges` edges among its candidates. Each triangle is found
+  // from its lowest corner, one lane per corner.
   template <int W>
   __device__ __forceinline__ void count_triples(const unsigned* matrix, int stride, const unsigned (&set)[W],
                                                 const pivot_node& node, int edges) {
@@ -221,13 +221,13 @@ struct pivot_counter {
     leaves.add(node.held + 3, 0, 0, triangles);
   }
 
-  // Counts the triangles among a root's neighbors that have a lane's `corner` as their lowest corner; it may be beyond
-  // the last neighbor.
+  // Counts the triangles among a root's neighbors that have a lane's `corner` as their lowest corner. `corner` may be
+  // beyond the last neighbor.
   template <int W>
   __device__ __forceinline__ void count_corners(const unsigned* matrix, int stride, int corner, int degree) {
     unsigned above[W];
 #pragma unroll
-    for (int w = 0; w < W; ++w) {  // a shorter root leaves what was there before behind its rows, and in them
+    for (int w = 0; w < W; ++w) {  // behind and inside the rows of a shorter root there is old data
       above[w] = corner < degree && w < root_words ? matrix[w * stride + corner] & bits_above(corner, w) : 0;
     }
     const unsigned triangles = __reduce_add_sync(full_mask, edges_among<W>(matrix, stride, above));
@@ -236,7 +236,7 @@ struct pivot_counter {
     leaves.add(4, 0, 0, triangles);
   }
 
-  // The edges among the members of a lane's set, each from its lower end.
+  // Counts the edges among the members of a lane's set, each from its lower end.
   template <int W>
   __device__ __forceinline__ static unsigned edges_among(const unsigned* matrix, int stride, const unsigned (&set)[W]) {
     unsigned edges = 0;

@@ -1,23 +1,22 @@
-// cliques/pivot_queue.cuh - branches of a search that go from warps with work to warps without, over a list of places.
+// cliques/pivot_queue.cuh - passes branches of a search from warps with work to warps without, over a list of places.
 //
-// A warp without work draws a place and looks there until a record has come; a warp that gives work away draws a place,
-// too, and leaves a record there. Places are drawn from two counters, so the n-th taker meets the n-th giver, and each
-// taker looks at an address of its own. Nobody has to wait: a taker may cancel its place and leave, whoever gives then
-// finds it cancelled and draws another. A giver looks for work itself when its own is done, so every record is taken,
-// or is still in the list when the launch ends. The last warp to run out of work cancels the places of all who wait:
-// nobody has to look at anything but its own place. A list that is used up refuses records, and their owners keep the
-// work.
+// A warp without work draws a place and reads it until a record arrives. A warp that gives work away also draws a place
+// and stores a record there. Two counters number the places, so the n-th taker meets the n-th giver, and each taker
+// reads an address of its own. No warp has to wait: a taker may cancel its place and leave, and the giver then finds it
+// cancelled and draws another. A giver looks for work itself when its own is done, so every record is either taken or
+// still in the list when the launch ends. The last warp that runs out of work cancels the places of all waiting warps,
+// so a warp needs to read only its own place. A full list refuses records, and their owners keep the work.
 #pragma once
 #include "warp.cuh"
 
 struct queue_state {
-  unsigned takers, givers;  // places drawn
-  unsigned busy, unused;    // warps that have work
+  unsigned takers, givers;  // places drawn so far
+  unsigned busy, unused;    // number of warps that have work
 };
 
 constexpr unsigned place_empty = 0, place_filled = 1, place_cancelled = 2;
 
-// What other warps change is never taken from a cache.
+// Reads memory that other warps change, past all caches.
 __device__ __forceinline__ unsigned load_fresh(const unsigned* address) {
   return *static_cast<const volatile unsigned*>(address);
 }
@@ -27,7 +26,7 @@ enum task_outcome { nothing_came, task_taken, task_interrupted };
 struct drawn_places {
   unsigned takers, givers;
 
-  // How many warps wait for work that nobody has given yet; less than 0: how many records wait for a warp.
+  // The number of warps that wait for work. If negative: the number of records that wait for a warp.
   __device__ __forceinline__ int hungry() const { return static_cast<int>(takers - givers); }
 };
 
@@ -38,13 +37,13 @@ struct task_queue {
   unsigned capacity;
   int stride;
 
-  // The places drawn so far, by one look.
+  // The places drawn so far, in one read.
   __device__ __forceinline__ drawn_places drawn() const {
     const unsigned long long both = *reinterpret_cast<const volatile unsigned long long*>(&state->takers);
     return {static_cast<unsigned>(both), static_cast<unsigned>(both >> 32)};
   }
 
-  // All lanes of a warp store a record: word i of it is word(i). False if the list is used up.
+  // Stores a record; word i of it is word(i). Returns false if the list is full. Called by all lanes of a warp.
   template <class Word>
   __device__ __forceinline__ bool give(Word word) const {
     for (;;) {
@@ -57,7 +56,7 @@ struct task_queue {
       }
       unsigned* record = records + static_cast<long long>(place) * stride;
       for (int i = lane_id(); i < stride; i += 32) record[i] = word(i);
-      __threadfence();  // the record must be in sight before its flag is
+      __threadfence();  // the record must be visible before its flag
       __syncwarp();
       unsigned before = 0;
       if (lane_id() == 0) before = atomicCAS(&flags[place], place_empty, place_filled);
@@ -65,8 +64,8 @@ struct task_queue {
     }
   }
 
-  // All lanes of a warp take a record: take_word(i, word) is called for each word, by lane i modulo 32. Without one it
-  // looks again, up to `patience` times, as long as some warp is busy, and until interrupt() is true.
+  // Takes a record: calls take_word(i, word) for each word, in lane i modulo 32. If there is none, reads again up to
+  // `patience` times, while some warp is busy and interrupt() is false. Called by all lanes of a warp.
   template <class Interrupt, class Take>
   __device__ __forceinline__ task_outcome take(unsigned patience, Interrupt interrupt, Take take_word) const {
     unsigned place = 0, flag = 0;
@@ -94,7 +93,7 @@ struct task_queue {
     return task_taken;
   }
 
-  // A warp has no work any more. If it was the last one, nobody else will get any.
+  // Reports that a warp has no work any more. If it was the last one, no other warp will get any.
   __device__ __forceinline__ void stop_work() const {
     unsigned busy = 0;
     if (lane_id() == 0) busy = atomicSub(&state->busy, 1u);
@@ -107,7 +106,7 @@ struct task_queue {
   }
 
  private:
-  // By one lane: what becomes of a place.
+  // Waits at a place and returns its final flag. Called by one lane.
   template <class Interrupt>
   __device__ __forceinline__ unsigned wait_at(unsigned place, unsigned patience, Interrupt interrupt) const {
     unsigned pause = 200;

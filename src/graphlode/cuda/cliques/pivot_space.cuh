@@ -1,34 +1,34 @@
-// cliques/pivot_space.cuh - the memory of a warp that searches, and how a set of candidates becomes a smaller matrix.
+// cliques/pivot_space.cuh - the memory of a searching warp, and how a set of candidates becomes a smaller matrix.
 //
-// Matrices that are searched lie transposed: word w of row v at matrix[w * stride + v], so that lanes with different
-// rows read different banks. Whenever the candidates have become few, the matrix among them is cut out, and the search
-// below goes on with rows of 4, 2 or 1 words instead of those of the whole neighbourhood.
+// Matrices are stored transposed: word w of row v is matrix[w * stride + v], so that lanes with different rows use
+// different banks. When few candidates are left, the matrix of these is cut out, and the search continues with rows of
+// 4, 2 or 1 words instead of those of the whole neighborhood.
 #pragma once
 #include "cliques/rows.cuh"
 #include "warp.cuh"
 #if !defined(MAX_WORDS)
 #error "MAX_WORDS is set by the host"
 #endif
-#if !defined(STACK_WORDS)  // tests have it smaller
+#if !defined(STACK_WORDS)  // tests use a smaller one
 #define STACK_WORDS 160
 #endif
 
-constexpr int narrow_degree = 128;  // what a warp holds for itself
+constexpr int narrow_degree = 128;  // the largest matrix that one warp holds
 constexpr int narrow_words = narrow_degree / 32;
 constexpr int narrow_stride = narrow_degree + 1;
 constexpr int single_stride = 32;
 constexpr int stack_words = STACK_WORDS;
 constexpr int state_words = 32;  // for pivot_search
 
-// Shared memory of one warp, which begins at `memory`: where everything lies is known when the kernel is compiled, so
-// that nothing has to be looked up. `places` are numbers among the root's neighbors. cliques/pivot.py knows it, too.
+// Shared memory of one warp, which begins at `memory`. All positions are constants, so nothing has to be loaded to find
+// them. `places` are numbers among the root's neighbors. cliques/pivot.py has the same layout.
 struct warp_space {
   unsigned* memory;
 
   __device__ __forceinline__ unsigned* narrow() const { return memory; }  // up to narrow_degree rows of up to 4 words
   __device__ __forceinline__ unsigned* single() const { return memory + at_single; }  // up to 32 rows of one word
   __device__ __forceinline__ unsigned* stack() const { return memory + at_stack; }    // the first frames
-  __device__ __forceinline__ unsigned short* list() const {  // the candidates of the node at hand
+  __device__ __forceinline__ unsigned short* list() const {  // the candidates of the current node
     return reinterpret_cast<unsigned short*>(memory + at_list);
   }
   __device__ __forceinline__ unsigned short* narrow_places() const {  // of the rows of `narrow`
@@ -46,11 +46,11 @@ struct warp_space {
   static constexpr int at_narrow_places = at_list + list_words;
   static constexpr int at_single_places = at_narrow_places + narrow_degree / 2;
   static constexpr int at_state = at_single_places + single_stride / 2;
-  static constexpr int at_marks = at_state + state_words;  // the last: of long roots they have any length
+  static constexpr int at_marks = at_state + state_words;  // the last: for long roots it has any length
 };
 static_assert(warp_space::at_state % 4 == 0, "the state has 64-bit words");
 
-// A set of candidates, word w of it in lane w, as numbers in ascending order. Returns how many there are.
+// Writes a set of candidates (word w in lane w) as numbers in ascending order. Returns their number.
 __device__ __forceinline__ int list_members(unsigned set, int words, unsigned short* list) {
   int size = 0;
   for (int w = 0; w < words; ++w) {
@@ -62,10 +62,10 @@ __device__ __forceinline__ int list_members(unsigned set, int words, unsigned sh
   return size;
 }
 
-// The matrix among `size` listed rows of a larger one, of which row(v, w) is word w of row v.
+// Builds the matrix of `size` listed rows of a larger one, in which row(v, w) is word w of row v.
 template <class Row>
 __device__ __forceinline__ void cut_out(const unsigned short* list, int size, Row row, unsigned* matrix, int stride) {
-  constexpr int ahead = 8;  // rows at a time: the loads do not wait for each other
+  constexpr int ahead = 8;  // rows at a time, so that their loads overlap
   const int lane = lane_id();
   for (int first_column = 0; first_column < size; first_column += 32) {
     const bool there = first_column + lane < size;
@@ -90,7 +90,8 @@ __device__ __forceinline__ void cut_out(const unsigned short* list, int size, Ro
   __syncwarp();
 }
 
-// The whole matrix of a root. It is read as it lies, many words at a time, so that the warp waits for few loads only.
+// Copies the whole matrix of a root. Reads it in storage order, many words at a time, so that the warp waits for few
+// loads.
 __device__ __forceinline__ void copy_root(const clique_root& root, unsigned* matrix, int stride) {
   constexpr int ahead = 8;
   const unsigned words = static_cast<unsigned>(root.words), end = static_cast<unsigned>(root.degree) * words;
@@ -107,7 +108,7 @@ __device__ __forceinline__ void copy_root(const clique_root& root, unsigned* mat
   __syncwarp();
 }
 
-// The first `count` numbers as a set, word w of it in lane w.
+// The set of the first `count` numbers, word w in lane w.
 __device__ __forceinline__ unsigned first_members(int count) {
   const int left = count - 32 * lane_id();
   return left >= 32 ? ~0u : left <= 0 ? 0u : (1u << left) - 1u;

@@ -1,10 +1,10 @@
-// cliques/plan.cu - which edges are worth a search for cliques, in how many parts, and in which size class.
+// cliques/plan.cu - decides which edges need a search for cliques, in how many parts, and in which size class.
 //
-// Looks at the set of candidates of every edge in the rows of its root and leaves out what is too small. Edges differ
-// by orders of magnitude in what is below them: a heavy one becomes several tasks, each with every parts-th branch, so
-// that no task sets the time of all. Queues are complete before a search begins: nobody waits for work to appear.
+// Reads the candidates of every edge in the rows of its root and drops edges with too few. The work below an edge
+// differs by orders of magnitude. A heavy edge becomes several tasks, each with every parts-th branch, so that no
+// single task dominates the time. The queues are complete before a search begins, so no warp waits for work to appear.
 //
-// Expects the rows of cliques/rows.cuh. Cost: one look at each row.
+// Rows as in cliques/rows.cuh. Cost: one read of each row.
 #include "cliques/rows.cuh"
 #include "cliques/tasks.cuh"
 #include "platform.cuh"
@@ -31,7 +31,7 @@ __device__ __forceinline__ clique_task task_of(const clique_root& root, const un
   return task;
 }
 
-// Queues the parts of a task of each lane that has one, class by class.
+// Queues the parts of the task of each lane with `wanted`, class by class.
 __device__ __forceinline__ void queue_tasks(clique_task* tasks, const long long* class_begins, search_work* work,
                                             bool wanted, int size_class, int parts, clique_task task) {
   for (unsigned left = __ballot_sync(full_mask, wanted); left != 0;) {
@@ -50,9 +50,9 @@ __device__ __forceinline__ void queue_tasks(clique_task* tasks, const long long*
   }
 }
 
-// The tasks of slots [first, last) as far as their entries are in [begin, end). A warp per slot, a lane per entry. For
-// k = 3 the candidates of an edge are what is counted; for k = 4 a task is a root. by_root: the class of an edge is
-// that of its root; one_class: that of all that a warp takes, or -1.
+// Writes the tasks of slots [first, last) whose entries are in [begin, end). One warp per slot, one lane per entry. For
+// k = 3 the candidates of an edge are the count itself; for k = 4 a task is a root, one lane per slot. by_root: an edge
+// has the class of its root. one_class: the class of all tasks of one warp, or -1.
 extern "C" __global__ void __launch_bounds__(256)
     clique_plan(const long long* __restrict__ offsets, const VERTEX_T* __restrict__ neighbors,
                 const VERTEX_T* __restrict__ roots, const long long* __restrict__ slab_shifts, unsigned* slab,

@@ -1,14 +1,14 @@
-// cliques/rows.cu - the adjacency among the neighbors of each root, as rows of bits.
+// cliques/rows.cu - builds the adjacency among the neighbors of each root, as bit rows.
 //
-// The neighbors of a root go into a hash table; then the row of each neighbor is walked by a group of lanes, and every
-// entry that is in the table is an edge of the neighbourhood. The lanes gather the bits of the row in registers, so
-// only bits above the diagonal are found; the others come from transposing. A warp builds a root of up to warp_degree
-// neighbors, a block a larger one. With up to 16 or 8 neighbors a warp builds 2 or 4 roots at once and looks each pair
-// of neighbors up. Blocks and warps draw from counters, the largest roots first. Beyond block_degree neighbors the bits
-// are set in the slab itself and members are found by binary search, so any length will do.
+// The neighbors of a root go into a hash table. Then a group of lanes reads the row of each neighbor, and every entry
+// found in the table is an edge of the neighborhood. The lanes collect the bits of the row in registers. Only bits
+// above the diagonal are found; the others come from transposing. A warp builds a root of up to warp_degree neighbors,
+// a block a larger one. For roots of up to 16 or 8 neighbors, a warp builds 2 or 4 at once and tests each pair of
+// neighbors. Blocks and warps draw from counters, the largest roots first. Beyond block_degree neighbors the bits are
+// set directly in the slab and members are found by binary search, so roots may have any length.
 //
-// Expects rows in rank space, sorted, towards higher ranks only. Cost: for each edge (u, v) below a root the part of
-// row v up to the last neighbor of u.
+// Rows must be sorted, in rank space, and contain higher ranks only. Cost: for each edge (u, v) below a root, the part
+// of row v up to the last neighbor of u.
 #include "cliques/rows.cuh"
 #include "members.cuh"
 #include "platform.cuh"
@@ -25,13 +25,13 @@ constexpr int spread = 4;  // slots of a table per member
 
 constexpr int log2_of(int power) { return power == 1 ? 0 : 1 + log2_of(power / 2); }
 
-// 64-bit words only, in the order that cliques/rows.py knows.
+// Only 64-bit words. cliques/rows.py relies on their order.
 struct build_work {
   status_word status;
   unsigned long long blocks_drawn, warps_drawn;
 };
 
-// Where the part of the row of one neighbor lies; of a bad neighbor, nowhere.
+// The row of one neighbor; empty for a bad neighbor.
 struct row_range {
   long long begin;
   int length;
@@ -41,7 +41,7 @@ __device__ __forceinline__ bool in_order(VERTEX_T neighbor, long long root, long
   return neighbor > root && neighbor < num_rows;
 }
 
-// A neighbor of a root at entry `at`: its row is looked up, and it goes into the table.
+// Looks up the row of the neighbor at `place` and inserts the neighbor into the table.
 __device__ __forceinline__ row_range enter_neighbor(const clique_rows<VERTEX_T>& graph, const clique_root& root,
                                                     long long num_rows, int place, const member_table<VERTEX_T>& table,
                                                     build_work* work) {
@@ -55,12 +55,13 @@ __device__ __forceinline__ row_range enter_neighbor(const clique_rows<VERTEX_T>&
   return {begin, static_cast<int>(graph.offsets[v + 1] - begin)};
 }
 
-// Walks a row by groups of Lanes and calls found(place) for its entries that find(x) knows a place of, up to `last`.
+// Reads a row with groups of Lanes lanes, up to the value `last`. Calls found(place) for each entry that find(x) maps
+// to a place.
 template <int Lanes, int Ahead, class Find, class Found>
 __device__ __forceinline__ void walk_row(const VERTEX_T* __restrict__ row, int length, int lane, VERTEX_T last,
                                          Find find, Found found) {
   for (int entry = lane; entry < length; entry += Ahead * Lanes) {
-    VERTEX_T x[Ahead];  // loads that are under way together
+    VERTEX_T x[Ahead];  // loads in flight together
 #pragma unroll
     for (int j = 0; j < Ahead; ++j) x[j] = entry + j * Lanes < length ? row[entry + j * Lanes] : last + 1;
     if (x[0] > last) break;
@@ -77,7 +78,7 @@ __device__ __forceinline__ int find_place(const member_table<VERTEX_T>& table, V
   return at < 0 ? -1 : static_cast<int>(table.places[at]);
 }
 
-// Lane i has row i of 32 x 32 bits; it gets column i.
+// Transposes 32 x 32 bits: lane i has row i and receives column i.
 __device__ __forceinline__ unsigned transpose(unsigned row) {
   unsigned column = 0;
 #pragma unroll
@@ -88,7 +89,7 @@ __device__ __forceinline__ unsigned transpose(unsigned row) {
   return column;
 }
 
-// A set in registers, so its words are not indexed by what is known at run time only.
+// A set in registers. Its words are indexed by constants only.
 template <int Words>
 struct gathered_bits {
   unsigned words[Words] = {};
@@ -116,10 +117,10 @@ __device__ __forceinline__ Length find_sorted(const VERTEX_T* __restrict__ row, 
   return low < length && row[low] == x ? low : -1;
 }
 
-// Builds 32 / Group roots of up to Group neighbors side by side, a group of lanes each; its degree is 0 if there is
-// none. Lane p has the neighbor at place p. In turn t it looks whether that is adjacent to the one t places further,
-// round the end: so every pair is looked at, by a search in the row of the lower of the two. For so few neighbors that
-// is less work than walking their rows.
+// Builds 32 / Group roots of up to Group neighbors in parallel, one group of lanes per root; a group without a root has
+// degree 0. Lane p has the neighbor at place p. In turn t it tests whether that is adjacent to the neighbor t places
+// further (cyclically), so every pair is tested, by a search in the row of the lower one. For so few neighbors this is
+// less work than reading their rows.
 template <int Group>
 __device__ __forceinline__ void build_pairs(const clique_rows<VERTEX_T>& graph, const clique_root& root,
                                             long long num_rows, build_work* work) {
@@ -148,20 +149,20 @@ __device__ __forceinline__ void build_pairs(const clique_rows<VERTEX_T>& graph, 
     const bool adjacent = looks && find_sorted(graph.neighbors + (lower ? begin : begin_of_other),
                                                lower ? length : length_of_other, lower ? v_of_other : v) >= 0;
     const unsigned votes = __ballot_sync(full_mask, adjacent) >> base;
-    const int looked = place >= turn ? place - turn : place - turn + degree;  // the one that looked at this lane's
+    const int looked = place >= turn ? place - turn : place - turn + degree;  // the lane that tested this lane's vertex
     if (adjacent) row |= 1u << other;
     if (looks && votes >> looked & 1u) row |= 1u << looked;
   }
   if (place < degree) root.rows[place] = row;
 }
 
-// Shared memory of a warp: the table of one root. cliques/rows.py knows its size.
+// Shared memory of a warp: the table of one root. cliques/rows.py has its size.
 struct warp_table {
   VERTEX_T keys[spread * warp_degree];
   unsigned short places[spread * warp_degree];
 };
 
-// Builds one root of up to 32 * Words neighbors. Lane p has the rows of places p, p + 32, ..; 8 lanes walk one
+// Builds one root of up to 32 * Words neighbors. Lane p has the rows of places p, p + 32, ..; 8 lanes read a row
 // together.
 template <int Words>
 __device__ __forceinline__ void build_by_warp(const clique_rows<VERTEX_T>& graph, const clique_root& root,
@@ -169,7 +170,7 @@ __device__ __forceinline__ void build_by_warp(const clique_rows<VERTEX_T>& graph
   constexpr int lanes = 8, rows_at_once = 32 / lanes, slots = 32 * spread * Words;
   const int lane = lane_id(), part = lane / lanes;
   const member_table<VERTEX_T> table{memory.keys, memory.places, log2_of(slots)};
-  __syncwarp();  // the table of the root before has been read
+  __syncwarp();  // all lanes are done with the previous table
 #pragma unroll
   for (int i = 0; i < spread * Words; ++i) table.keys[32 * i + lane] = member_table<VERTEX_T>::empty;
   __syncwarp();
@@ -187,7 +188,7 @@ __device__ __forceinline__ void build_by_warp(const clique_rows<VERTEX_T>& graph
 
 #pragma unroll
   for (int h = 0; h < Words; ++h) {
-    const int rows = min(32, root.degree - 1 - 32 * h);  // the last has nothing above it
+    const int rows = min(32, root.degree - 1 - 32 * h);  // the last row has nothing above it
     for (int turn = 0; turn * rows_at_once < rows; ++turn) {
       const int source = turn * rows_at_once + part;
       const long long begin = __shfl_sync(full_mask, range[h].begin, source);
@@ -244,7 +245,7 @@ __device__ __forceinline__ void build_groups(const clique_rows<VERTEX_T>& graph,
 
 // ---- roots of a block
 
-// Shared memory of a block that builds up to `degree` rows: where the rows of the neighbors lie, the table, bits.
+// Shared memory of a block that builds up to `degree` rows: the rows of the neighbors, the table, the bits.
 struct build_space {
   row_range* ranges;
   member_table<VERTEX_T> table;
@@ -260,7 +261,7 @@ struct build_space {
   }
 };
 
-// Completes a matrix of which only the bits on one side of the diagonal are set, 32 x 32 bits at a time, by all warps.
+// Completes a matrix that has only the bits on one side of the diagonal, 32 x 32 bits at a time. Called by all warps.
 template <bool FromAbove>
 __device__ __forceinline__ void mirror(unsigned* bits, int degree, int words) {
   const int lane = lane_id();
@@ -276,8 +277,8 @@ __device__ __forceinline__ void mirror(unsigned* bits, int degree, int words) {
   }
 }
 
-// Walks the rows of the root's neighbors, a warp each. Up to Words words a lane gathers the bits of a row; with 0 they
-// go into the matrix one by one, below the diagonal: above it the lanes would contend for few words.
+// Reads the rows of the root's neighbors, one warp per row. A lane collects up to Words words of a row. With Words = 0
+// the bits are set in the matrix one by one, below the diagonal: above it the lanes would compete for few words.
 template <int Words>
 __device__ __forceinline__ void walk_rows(const clique_rows<VERTEX_T>& graph, const clique_root& root,
                                           const build_space& space) {
@@ -329,12 +330,13 @@ __device__ __forceinline__ void build_by_block(const clique_rows<VERTEX_T>& grap
   }
   __syncthreads();
   for (int i = thread; i < words; i += threads) root.rows[i] = space.bits[i];
-  __syncthreads();  // the next root overwrites what is read here
+  __syncthreads();  // the next root overwrites the bits
 }
 
-// Roots of up to block_degree neighbors: slots [first, within_64) by blocks, `degree` being the longest of these; from
-// the others on, roots have up to 64, 32, 16 and 8 neighbors. Those of up to 16 are drawn `per_draw` at a time. Dynamic
-// shared memory: one space for the block, or a table for each warp, whichever is larger.
+// Builds roots of up to block_degree neighbors. Blocks build slots [first, within_64), one root at a time; `degree` is
+// the longest of these. Warps build the rest: from within_64, within_32, within_16 and within_8 on, roots have up to
+// 64, 32, 16 and 8 neighbors. Those of up to 16 are drawn `per_draw` at a time. Dynamic shared memory: one space for
+// the block or one table per warp, whichever is larger.
 extern "C" __global__ void __launch_bounds__(32 * num_warps)
     clique_rows_build(const long long* __restrict__ offsets, const VERTEX_T* __restrict__ neighbors,
                       const VERTEX_T* __restrict__ roots, const long long* __restrict__ slab_shifts, long long num_rows,
@@ -367,7 +369,7 @@ extern "C" __global__ void __launch_bounds__(32 * num_warps)
     }
     const long long begin = within_16 + (ticket - within_16) * per_draw;
     if (begin >= last) break;
-    // Lane i looks up where the i-th root lies, so that the warp waits once for all of them.
+    // Lane i looks up where the i-th root lies, so the warp waits once for all of them.
     const int count = static_cast<int>(min(static_cast<long long>(per_draw), last - begin));
     const int halves = static_cast<int>(max(0ll, min(within_8 - begin, static_cast<long long>(count))));
     clique_root mine{0, 0, 0, 0, nullptr};
@@ -382,7 +384,8 @@ __device__ __forceinline__ void set_both(unsigned* bits, int words, int i, int j
   atomicOr(&bits[static_cast<long long>(j) * words + (i >> 5)], 1u << (i & 31));
 }
 
-// Roots with more than block_degree neighbors, slots [first, last): a block per root, bits in the slab itself.
+// Builds roots with more than block_degree neighbors, slots [first, last). One block per root; bits are set in the
+// slab.
 extern "C" __global__ void __launch_bounds__(32 * num_warps)
     clique_rows_build_long(const long long* __restrict__ offsets, const VERTEX_T* __restrict__ neighbors,
                            const VERTEX_T* __restrict__ roots, const long long* __restrict__ slab_shifts,

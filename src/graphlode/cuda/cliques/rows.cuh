@@ -1,10 +1,9 @@
-// cliques/rows.cuh - where the bit rows of a root's neighbourhood lie, for the kernel that builds them and all that
-// read.
+// cliques/rows.cuh - the layout of the bit rows of a root's neighborhood, for the kernels that write and read them.
 //
-// Roots are rows of the oriented graph, numbered as slots by falling length. The neighbourhood of a root with d
-// neighbors is a d x d bit matrix: bit j of row i is set when its i-th and j-th neighbor are adjacent, in both
+// Roots are rows of the oriented graph, numbered as slots by descending length. The neighborhood of a root with d
+// neighbors is a d x d bit matrix: bit j of row i is set if the i-th and j-th neighbor are adjacent, in both
 // directions. A row has ceil(d / 32) words, and the matrices of all slots lie back to back in one slab. Slots of one
-// length are consecutive, so a table with a number per length says where each begins.
+// length are consecutive, so a table with one number per length gives the start of each.
 #pragma once
 #include "warp.cuh"
 
@@ -21,7 +20,7 @@ struct clique_rows {
   const long long* __restrict__ offsets;
   const Vertex* __restrict__ neighbors;
   const Vertex* __restrict__ roots;           // by slot
-  const long long* __restrict__ slab_shifts;  // by length: a slot s of d neighbors begins at shift + s * d * words
+  const long long* __restrict__ slab_shifts;  // by length: slot s of d neighbors begins at shift + s * d * words
   unsigned* slab;
 
   __device__ __forceinline__ clique_root at(long long slot) const {
@@ -41,8 +40,8 @@ __device__ __forceinline__ unsigned bits_above(int place, int word) {
   return (~0u << (place & 31)) << 1;
 }
 
-// Takes the lowest place out of `apart` and `rest`, sets of `words` words of which the first is part of the second; if
-// `apart` is empty, the place of the pivot. By a warp; what it returns is the same in all lanes.
+// Takes the lowest place out of `apart` and `rest`, sets of `words` words; `apart` is a subset of `rest`. If `apart` is
+// empty, takes the pivot. Called by all lanes of a warp; all receive the same result.
 struct taken_place {
   int place;
   bool is_pivot;

@@ -1,11 +1,11 @@
 // cliques/schedule.cuh - double-buffered scheduling between the lanes of a warp, at every level of a search.
 //
-// At each level the 32 lanes hold a set each. A filter moves over the positions of all 32 sets in step: the lanes
-// that see a 1-bit append the pair (lane, position) to a ring of 64 slots by a vote. As soon as 32 pairs wait, every
-// lane takes one, ANDs the set of the lane that it came from with the row of the position, and the warp goes down one
-// level together; then the filter moves on. So all lanes but those of a level's last launch have work, however unevenly
-// the bits lie. 64 slots suffice: at most 31 wait when up to 32 are added. In one move of the filter all pairs name the
-// same row. Space per level: 32 sets and the ring.
+// At each level each of the 32 lanes holds a set. A filter moves over the positions of all sets in step. At each
+// position, the lanes that have the bit append the pair (lane, position) to a ring of 64 slots, by a ballot. As soon as
+// 32 pairs wait, every lane takes one, ANDs the set of the pair's lane with the row of the position, and the warp
+// descends one level together; then the filter moves on. So all lanes have work except in the last step of a level,
+// however unevenly the bits are distributed. 64 slots suffice because at most 31 pairs wait when up to 32 are added.
+// All pairs of one filter position name the same row. Space per level: 32 sets and the ring.
 #pragma once
 #include "cliques/walks.cuh"
 
@@ -14,8 +14,8 @@ constexpr int schedule_level_words = 32 * Words + 64;
 
 template <int Words, int Needed>
 struct lane_schedule {
-  // Counts below the sets in `level`: word w of lane's set at level[32 w + lane], the ring after them. The levels below
-  // use the space behind.
+  // Counts below the sets in `level`: word w of a lane's set is level[32 w + lane], and the ring follows. Deeper levels
+  // use the space behind it.
   template <class Meter>
   __device__ __noinline__ static unsigned long long count(const unsigned* matrix, int stride, unsigned* level,
                                                           Meter& meter) {
@@ -26,7 +26,7 @@ struct lane_schedule {
 #pragma unroll 1
     for (int word = 0; word < Words; ++word) {
       const unsigned own = level[32 * word + lane_id()];
-      // Positions where no lane has a bit need no vote.
+      // Positions where no lane has a bit need no ballot.
       for (unsigned any = __reduce_or_sync(full_mask, own); any != 0; any &= any - 1) {
         const int bit = __ffs(static_cast<int>(any)) - 1;
         const bool set = own >> bit & 1u;
@@ -46,7 +46,7 @@ struct lane_schedule {
     return found;
   }
 
-  // Every lane takes one of the `taken` pairs from slot `first` on.
+  // Each lane takes one of the `taken` pairs from slot `first` on.
   template <class Meter>
   __device__ __forceinline__ static unsigned long long launch(const unsigned* matrix, int stride, unsigned* level,
                                                               int first, int taken, Meter& meter) {
@@ -72,7 +72,7 @@ struct lane_schedule {
     return found;
   }
 
-  // Puts each lane's set into a level, unless it is too small, and counts below.
+  // Stores each lane's set in a level, unless it is too small, and counts below it.
   template <int AnyWords, int Left, class Meter>
   __device__ __forceinline__ static unsigned long long count_below(const unsigned* matrix, int stride, unsigned* level,
                                                                    const unsigned (&sets)[AnyWords], int size,
@@ -85,7 +85,7 @@ struct lane_schedule {
   }
 };
 
-// Cliques of Needed vertices in a matrix: pairs of members from a queue, everything below by the schedule.
+// Counts cliques of Needed vertices in a matrix: pairs of members come from a queue, deeper levels use the schedule.
 template <int Words, int Needed, class Meter>
 __device__ __noinline__ unsigned long long scheduled_walk(const unsigned* matrix, int stride, branch_range range,
                                                           unsigned* slots, unsigned* levels, Meter& meter) {

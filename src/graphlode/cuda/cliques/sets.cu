@@ -1,16 +1,16 @@
-// cliques/sets.cu - k-cliques by sorted lists: the baseline that bit rows are compared with.
+// cliques/sets.cu - k-cliques by sorted lists: the baseline for comparisons with bit rows.
 //
 // A warp takes an edge (u, v) and lists the common neighbors. At every level each listed vertex is tried in turn: the
-// list is intersected with its row, a binary search per element and lane, and the survivors are the list of the next
-// level. The last level is only counted. Expects rows in rank space, sorted, towards higher ranks only. Cost: for every
-// clique of up to k - 1 vertices the length of its list times the logarithm of a row.
+// list is intersected with its row, by one binary search per element and lane, and the result is the list of the next
+// level. The last level is only counted. Rows must be sorted, in rank space, and contain higher ranks only. Cost: for
+// every clique of up to k - 1 vertices, the length of its list times the logarithm of a row.
 #include "platform.cuh"
 #include "warp.cuh"
 #if !defined(VERTEX_T)
 #error "VERTEX_T is set by the host"
 #endif
 
-// 64-bit words only, in the order that cliques/sets.py knows.
+// Only 64-bit words. cliques/sets.py relies on their order.
 struct set_work {
   unsigned long long total_low, total_high, drawn;
 };
@@ -20,7 +20,7 @@ struct oriented_rows {
   const VERTEX_T* __restrict__ neighbors;
   long long num_rows;
 
-  // The row that an entry is in.
+  // The row of an entry.
   __device__ long long row_of(long long entry) const {
     long long low = 0, high = num_rows;  // offsets[low] <= entry < offsets[high]
     while (high - low > 1) {
@@ -48,7 +48,8 @@ struct oriented_rows {
   }
 };
 
-// How many of `length` listed vertices are in a row; they are written to `common` unless it is null. One warp.
+// Counts which of `length` listed vertices are in a row, and writes them to `common` unless it is null. Called by one
+// warp.
 __device__ __forceinline__ int intersect(const oriented_rows& graph, const VERTEX_T* list, int length, long long row,
                                          VERTEX_T* common) {
   int size = 0;
@@ -62,8 +63,8 @@ __device__ __forceinline__ int intersect(const oriented_rows& graph, const VERTE
   return size;
 }
 
-// Entries [begin, end), a warp per entry. `scratch` has room for k lists of `longest` vertices for each warp of the
-// grid, and for as many pairs of a length and a position.
+// Counts below entries [begin, end). One warp per entry. Per warp of the grid, `scratch` has room for k lists of
+// `longest` vertices, and `positions` for k pairs of a length and a position.
 extern "C" __global__ void __launch_bounds__(256)
     clique_sets(const long long* __restrict__ offsets, const VERTEX_T* __restrict__ neighbors, long long num_rows,
                 long long begin, long long end, int k, int longest, VERTEX_T* scratch, int* positions, set_work* work) {
@@ -75,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(256)
     const long long entry = begin + warp_draw(&work->drawn, 1);
     if (entry >= end) break;
     const long long u = graph.row_of(entry), after = entry + 1;
-    // What is common to both ranks above v, so only the rest of row u is looked at.
+    // The common neighbors rank above v, so only the rest of row u is read.
     int length = static_cast<int>(offsets[u + 1] - after);
     if (length < k - 2) continue;
     length = intersect(graph, neighbors + after, length, neighbors[entry], k == 3 ? nullptr : lists);
@@ -87,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(256)
       const VERTEX_T* const list = lists + (depth - 1) * longest;
       const int size = lengths[2 * depth - 2], position = lengths[2 * depth - 1], left = k - 2 - depth;
       __syncwarp();
-      if (size - position <= left) {  // too few are left above
+      if (size - position <= left) {  // too few are left
         --depth;
         continue;
       }

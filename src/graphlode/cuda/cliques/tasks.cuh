@@ -1,13 +1,13 @@
-// cliques/tasks.cuh - queues of tasks of a clique search, by size class, as cliques/plan.cu fills and searches empty
+// cliques/tasks.cuh - the task queues of a clique search, by size class. cliques/plan.cu fills them, searches empty
 // them.
 //
-// A task is an edge (u, v) of the oriented graph or a part of one: its candidates are the bits above `place` in row
-// `place` of root u. Or, where `place` is not looked at, a range of the places of a root.
+// A task is an edge (u, v) of the oriented graph or a part of one. Its candidates are the bits above `place` in row
+// `place` of root u. For k = 4, a task is a range of the places of a root.
 #pragma once
 #include "warp.cuh"
 
 constexpr int num_classes = 5;     // up to 32, 128, 256, 512 candidates, and beyond
-constexpr int widest_rows = 1024;  // bits: a word of a set for each lane; longer rows are for a block, too
+constexpr int widest_rows = 1024;  // bits: one word of a set per lane; longer rows need a block
 
 struct clique_task {
   long long rows;             // where the bit rows of the root begin in the slab
@@ -16,21 +16,21 @@ struct clique_task {
   unsigned short part;
 };
 
-// 64-bit words only, in the order that clique_plan.py knows.
+// Only 64-bit words. cliques/plan.py relies on their order.
 struct search_work {
   unsigned long long total_low, total_high;
   unsigned long long queued[num_classes], drawn[num_classes];
-  unsigned long long lane_steps, warp_steps;  // of measured searches
+  unsigned long long lane_steps, warp_steps;  // only in measured searches
 };
 
-// The queues of all classes, back to back, and the table by which tasks are cut: parts[n] for n candidates.
+// The queues of all classes, back to back, and the number of parts of a task: parts[n] for n candidates.
 struct task_queues {
   const clique_task* tasks;
   const long long* begins;  // by class
   const int* parts;
 };
 
-// Adds what each lane found to a total of 128 bits.
+// Adds the counts of all lanes to a 128-bit total. Called by all lanes of a warp.
 __device__ __forceinline__ void add_total(search_work* work, unsigned long long found) {
   found = warp_sum(found);
   if (lane_id() != 0 || found == 0) return;
@@ -38,7 +38,7 @@ __device__ __forceinline__ void add_total(search_work* work, unsigned long long 
   if (before + found < before) atomicAdd(&work->total_high, 1ull);
 }
 
-// Adds what each lane counted of its steps.
+// Adds the step counts of all lanes. Called by all lanes of a warp.
 __device__ __forceinline__ void add_steps(search_work* work, unsigned long long lane_steps,
                                           unsigned long long warp_steps) {
   lane_steps = warp_sum(lane_steps);

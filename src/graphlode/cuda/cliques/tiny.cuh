@@ -1,31 +1,31 @@
-// cliques/tiny.cuh - all cliques among up to 8 vertices at once, by 8 lanes, as sets of sets.
+// cliques/tiny.cuh - finds all cliques among up to 8 vertices at once, with 8 lanes, as sets of sets.
 //
-// Lane p of a group of 8 takes the sets of vertices whose members among the last three are those of the bits of p. The
-// other members are a set of the first five: there are 32 of them, one per bit of a word, set s at bit s. A set that
-// has two vertices which are not adjacent is no clique: it takes a few operations to strike all such sets out.
+// The bits of the lane number p in a group of 8 say which of the last three vertices are in the sets of that lane. The
+// other members are a subset of the first five vertices. There are 32 such subsets, one per bit of a word: subset s is
+// bit s. A set with two nonadjacent vertices is not a clique, and a few operations remove all such sets.
 #pragma once
 #include "warp.cuh"
 
 constexpr int tiny_degree = 8;
 constexpr int tiny_at_once = 32 / tiny_degree;
-constexpr int tiny_lower = 5;               // vertices whose sets are bits of a word
-constexpr int tiny_sizes = tiny_lower + 1;  // of these sets
+constexpr int tiny_lower = 5;               // vertices whose subsets are the bits of a word
+constexpr int tiny_sizes = tiny_lower + 1;  // sizes of these subsets
 
-// The sets of the first five vertices that have `vertex` in them.
+// The subsets of the first five vertices that contain `vertex`.
 __device__ constexpr unsigned sets_with(int vertex) {
   constexpr unsigned sets[tiny_lower] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u, 0xffff0000u};
   return sets[vertex];
 }
 
-// How many of some sets have so many members.
+// The number of subsets in `sets` that have `size` members.
 __device__ __forceinline__ unsigned tiny_of_size(unsigned sets, int size) {
   constexpr unsigned of_size[tiny_sizes] = {0x00000001u, 0x00010116u, 0x01161668u,
                                             0x16686880u, 0x68808000u, 0x80000000u};
   return static_cast<unsigned>(__popc(sets & of_size[size]));
 }
 
-// The cliques that are this lane's, the empty one of lane 0 among them. Lane p of the group has the row of vertex p of
-// `degree`; with a degree of -1 there are none. Called by all lanes of the warp.
+// The cliques of this lane; the empty set belongs to lane 0. Lane p of the group has the row of vertex p of `degree`.
+// If degree is -1, there are no cliques. Called by all lanes of the warp.
 __device__ __forceinline__ unsigned tiny_cliques(unsigned row, int degree) {
   const int place = lane_id() % tiny_degree, base = lane_id() - place;
   unsigned cliques = degree < 0 ? 0u : ~0u;

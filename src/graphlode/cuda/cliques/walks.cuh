@@ -1,28 +1,28 @@
 // cliques/walks.cuh - three ways for a warp to count the cliques of `Needed` vertices in a built matrix.
 //
-// thread-parallel: the warp goes from row to row; each lane tests its own bit of it and, if set, searches alone below
-// that pair of members. Lanes without a bit wait, and so do those whose sub-trees are small.
-// queued: the pairs (row, 1-bit) are put into a queue first, and every lane takes a pair that is there.
-// in registers: for Needed = 3 alone. Lane b keeps rows b, b + 32, .. in registers and all lanes go through the rows a
-// together: a row costs AND + popcount of registers, with neither queue nor gather. Pairs that are not adjacent cost as
-// much as those that are, which pays in dense matrices - and those are where the cliques are.
+// - thread-parallel: the warp goes from row to row. Each lane tests one bit of the row and, if it is set, searches
+//   alone below that pair of members. Lanes without a bit wait, and so do lanes with small subtrees.
+// - queued: the pairs (row, 1-bit) go into a queue first, and every lane takes a pair from it.
+// - in registers: for Needed = 3 only. Lane b keeps rows b, b + 32, .. in registers, and all lanes go through the rows
+//   a together. A row costs AND + popcount of registers, with neither queue nor gather. Nonadjacent pairs cost as much
+//   as adjacent ones, which pays in dense matrices, and those have most cliques.
 //
-// A matrix is as cliques/matrix.cuh builds it: word w of row i at matrix[w * stride + i], bits above i only.
+// Matrices are built by cliques/matrix.cuh: word w of row i is matrix[w * stride + i], with bits above i only.
 #pragma once
 #include "cliques/matrix.cuh"
 
-// A number as a type: what a generic lambda is told at compile time.
+// A number as a type: a compile-time argument of a generic lambda.
 template <int Value>
 struct constant {
   static constexpr int value = Value;
 };
 
-// How full the lanes are: of every AND of a search, the lanes that take part. Costs nothing unless `Counting`.
+// Measures lane utilization: for every AND of a search, the number of lanes that take part. Free unless `Counting`.
 template <bool Counting>
 struct lane_meter {
   unsigned long long lane_steps = 0, warp_steps = 0;
 
-  // Called by the lanes that take part, apart from the others or together.
+  // Called by the lanes that take part, together or separately.
   __device__ __forceinline__ void step() {
     if (!Counting) return;
     ++lane_steps;
@@ -30,7 +30,7 @@ struct lane_meter {
   }
 };
 
-// Cliques of Needed vertices in the set `current`, by one lane.
+// Counts cliques of Needed vertices in the set `current`, with one lane.
 template <int Words, int Needed>
 struct lane_search {
   template <class Meter>
@@ -41,7 +41,7 @@ struct lane_search {
     for (int word = 0; word < Words; ++word) {
       unsigned bits = current[0];
 #pragma unroll
-      for (int w = 1; w < Words; ++w) {  // registers have no addresses
+      for (int w = 1; w < Words; ++w) {  // registers cannot be indexed at run time
         if (w == word) bits = current[w];
       }
       for (; bits != 0; bits &= bits - 1) {
@@ -61,8 +61,8 @@ struct lane_search {
   }
 };
 
-// Adds up 1-bits of many words with fewer popcounts, which run at a quarter of the rate of logic: full adders on 32
-// columns at once keep the count's lowest bits apart, and only what is carried out of them is counted.
+// Counts the 1-bits of many words with fewer popcounts, which run at a quarter of the rate of logic. Full adders on 32
+// columns at once keep the lowest bits of the count, and only their carries are counted.
 template <int Words>
 struct bit_counter {
   unsigned ones = 0, twos = 0, found = 0;
@@ -125,7 +125,7 @@ struct lane_search<Words, 1> {
   }
 };
 
-// The members adjacent to both of a pair, and how many they are.
+// The members adjacent to both of a pair; returns their number.
 template <int Words>
 __device__ __forceinline__ int common_members(const unsigned* matrix, int stride, int first, int second,
                                               unsigned (&common)[Words]) {
@@ -162,8 +162,8 @@ __device__ __noinline__ unsigned long long thread_walk(const unsigned* matrix, i
   return found;
 }
 
-// Pairs (row, 1-bit) of a matrix, in order: fill() queues at least 32 unless the rows are at their end, take() hands
-// one to each lane that gets one. `slots` has room for 64, as no word has more than 32 bits.
+// Pairs (row, 1-bit) of a matrix, in order. fill() queues at least 32 pairs unless the rows end; take() gives one to
+// each lane while there are any. `slots` has room for 64, because a word has at most 32 bits.
 template <int Words>
 struct pair_queue {
   const unsigned* matrix;
@@ -191,7 +191,7 @@ struct pair_queue {
     __syncwarp();
   }
 
-  // Whether this lane got a pair. The latest go first: what is left then stays where it is.
+  // Whether this lane got a pair. The latest pairs go first, so the rest stays in place.
   __device__ __forceinline__ bool take(int& first, int& second) {
     const int taken = min(32, waiting);
     waiting -= taken;
@@ -216,7 +216,7 @@ __device__ __noinline__ unsigned long long queued_walk(const unsigned* matrix, i
   return found;
 }
 
-// Triangles of a matrix of `size` members, at most 32 Words.
+// Counts the triangles of a matrix of `size` members, at most 32 Words.
 template <int Words>
 __device__ __noinline__ unsigned long long register_walk(const unsigned* matrix, int stride, int size,
                                                          branch_range range) {
@@ -231,7 +231,7 @@ __device__ __noinline__ unsigned long long register_walk(const unsigned* matrix,
   unsigned found = 0;
   int row = range.first;
 #pragma unroll
-  for (int begin = 0; begin < Words; ++begin) {  // rows of [32 begin, 32 begin + 32) have no bits in words before
+  for (int begin = 0; begin < Words; ++begin) {  // rows of [32 begin, 32 begin + 32) have no bits in earlier words
 #pragma unroll 1
     for (; row < min(range.last, 32 * begin + 32); row += range.step) {
       unsigned common[Words];
@@ -239,7 +239,8 @@ __device__ __noinline__ unsigned long long register_walk(const unsigned* matrix,
       for (int w = begin; w < Words; ++w) common[w] = matrix[w * stride + row];
 #pragma unroll
       for (int group = begin; group < Words; ++group) {
-        const unsigned adjacent = 0u - (common[group] >> lane_id() & 1u);  // all ones where row and the lane's are
+        const unsigned adjacent =
+            0u - (common[group] >> lane_id() & 1u);  // all ones if the row and the lane's row are adjacent
 #pragma unroll
         for (int w = group; w < Words; ++w) found += __popc(common[w] & own[group][w] & adjacent);
       }

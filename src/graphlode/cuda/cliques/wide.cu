@@ -1,8 +1,6 @@
-// cliques/wide.cu - k-cliques below edges with more candidates than a warp's shared memory holds: a block per
-// edge.
+// cliques/wide.cu - k-cliques below edges with more candidates than a warp's shared memory holds. One block per edge.
 //
-// The same tasks and searches as in cliques/enumerate.cu; only the top of each search is different, see
-// cliques/wide.cuh.
+// Tasks and searches are those of cliques/enumerate.cu; only the top of each search differs, see cliques/wide.cuh.
 #include "cliques/enumerate.cuh"
 #include "cliques/rows.cuh"
 #include "cliques/tasks.cuh"
@@ -13,9 +11,9 @@
 #error "WALK is set by the host"
 #endif
 
-// Tasks [first, last) of the class of the largest, a block per task: the block builds its matrix in global memory,
-// then each warp takes branches of it. `scratch` has scratch_words for each block. Dynamic shared memory: space_words
-// for each warp.
+// Counts tasks [first, last) of the class of the largest. One block per task: it builds the matrix in global memory,
+// and its warps take branches of it. `scratch` has scratch_words per block. Dynamic shared memory: space_words and a
+// matrix per warp.
 extern "C" __global__ void __launch_bounds__(128)
     clique_wide(const unsigned* __restrict__ slab, const clique_task* __restrict__ tasks,
                 const long long* __restrict__ class_begins, const int* __restrict__ parts_by_size, long long first,

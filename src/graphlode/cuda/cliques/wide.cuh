@@ -1,16 +1,16 @@
-// cliques/wide.cuh - searches in sets too large for a warp's shared memory: matrix and sets in global memory.
+// cliques/wide.cuh - searches in sets too large for a warp's shared memory, with matrix and sets in global memory.
 //
-// Down the tree sets shrink fast. As soon as one fits, it is built in shared memory and searched there.
+// Sets shrink quickly on the way down. As soon as one fits, it is built in shared memory and searched there.
 #pragma once
 #include "cliques/enumerate.cuh"
 
-// Global memory of one block: the members of its task, their matrix row by row, and a stack of sets for each warp.
+// Global memory of one block: the members of its task, their matrix row by row, and a stack of sets per warp.
 struct wide_space {
   unsigned short* members;
   unsigned* matrix;
-  unsigned* frames;  // of this warp; a frame has a word more than a set: the member that is next
+  unsigned* frames;  // of this warp; a frame is a set and one more word, the next member
 
-  // cliques/enumerate.py adds the same words up.
+  // cliques/enumerate.py computes the same size.
   __device__ wide_space(unsigned* memory, int most_members, int k) {
     const long long words = words_for(most_members);
     members = reinterpret_cast<unsigned short*>(memory);
@@ -18,7 +18,8 @@ struct wide_space {
     frames = matrix + most_members * words + warp_id() * k * (words + 1);
   }
 
-  // Builds the matrix of the candidates of the edge at `place` of a root, by the block; gives their number.
+  // Builds the matrix of the candidates of the edge at `place` of a root. Returns their number. Called by the whole
+  // block.
   __device__ int build(const unsigned* rows, int degree, int place) const {
     __shared__ int listed;
     const int root_words = words_for(degree);
@@ -44,7 +45,8 @@ struct wide_space {
   }
 };
 
-// Writes what is left of `set` after the row of a member, above it; gives the size. All lanes of a warp.
+// Writes the part of `set` that is in the row of a member, above the member. Returns its size. Called by all lanes of a
+// warp.
 __device__ __forceinline__ int narrow_wide(const bit_matrix& matrix, int words, const unsigned* set, int member,
                                            unsigned* child) {
   int size = 0;
@@ -57,7 +59,7 @@ __device__ __forceinline__ int narrow_wide(const bit_matrix& matrix, int words, 
   return warp_sum(size);
 }
 
-// The edges inside a set: a lane per member.
+// Counts the edges inside a set, one lane per member.
 __device__ __forceinline__ unsigned long long edges_wide(const bit_matrix& matrix, int words, const unsigned* set) {
   unsigned long long found = 0;
   for (int base = 0; base < words; ++base) {
@@ -71,15 +73,15 @@ __device__ __forceinline__ unsigned long long edges_wide(const bit_matrix& matri
   return found;
 }
 
-// Cliques of `needed` more vertices, two or more, below one member of a matrix of any width. One warp.
-// `own_matrix` is shared memory for a matrix beside that of the space.
+// Counts cliques of `needed` (at least two) more vertices below one member of a matrix of any width. Called by one
+// warp. `own_matrix` is shared memory for a matrix, in addition to that of the space.
 template <int Words, class Meter>
 __device__ unsigned long long search_wide(const wide_space& wide, const enumerate_space<Words>& space,
                                           const enumerate_rules& rules, const bit_matrix& matrix, int members,
                                           int branch, int needed, unsigned* own_matrix, Meter& meter) {
   const int words = words_for(members);
   unsigned long long found = 0;
-  // Counts below the set of a frame or, if it is large, says that it must be taken apart.
+  // Counts below the set of a frame and returns true. Returns false if the set is so large that it must be split.
   const auto finished = [&](const unsigned* set, int size, int left) {
     if (size < left) return true;
     if (left == 2) {
@@ -87,7 +89,7 @@ __device__ unsigned long long search_wide(const wide_space& wide, const enumerat
       return true;
     }
     if (size > 32 * Words) return false;
-    // As a matrix of its own first: the search below may build again, which takes the space of this warp.
+    // Build a separate matrix first: the search below may build again, in the warp's own space.
     list_members(words, [&](int w) { return set[w]; }, space.members);
     build_matrix(matrix, space.members, size, width_for<Words>(size), own_matrix, space.stride);
     found += search_set(space, rules, bit_matrix{own_matrix, 1, space.stride}, words_for(size),

@@ -1,7 +1,7 @@
-"""From a CUDA source to a shared object that runs it on the CPU, by g++, once per text.
+"""Compiles a CUDA source with g++ to a shared object that runs it on the CPU.
 
-What is built is kept under a name that is a hash of everything that went into it, so it is never stale. Several
-processes may build the same one: each writes its own file and moves it into place.
+The object is cached under a hash of all its inputs, so it is never stale. Several processes may build the same object:
+each writes its own file and moves it into place.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graphlode.errors import DeviceUnavailableError
 
 SIMT = Path(__file__).parent / "simt"
 
-# -fno-gnu-unique: each kernel keeps its own copy of the emulation's variables, whatever else is loaded.
+# -fno-gnu-unique: each kernel has its own copy of the emulation's variables, even when several are loaded.
 # -mno-red-zone: see simt/fiber.hpp.
 OPTIONS = (
     *("-std=c++20", "-O2", "-g1", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden", "-fno-gnu-unique"),
@@ -31,7 +31,7 @@ OPTIONS = (
 
 
 def build(kernel: Specialisation) -> Path:
-    """The shared object of a specialisation, compiled unless it is there already."""
+    """The shared object of a specialization, compiled unless it is cached."""
     text = _unit(kernel)
     folder = settings().cache / "emulated"
     digest = hashlib.sha256("\0".join((text, _headers(), *OPTIONS, _compiler_version())).encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""A compiled kernel source under the emulation: checks the arguments of a launch and calls it.
+"""A compiled kernel source in the emulation: checks the arguments of a launch and calls the kernel.
 
-The shared object describes the parameters of its kernels, so a wrong number of arguments, a scalar of the wrong width or
-an array of the wrong item size is an error here; on a GPU it would be a wrong answer.
+The shared object describes the parameters of its kernels. So a wrong number of arguments, a scalar of the wrong width
+or an array of the wrong item size is an error here, where a GPU would give a wrong answer.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from graphlode.cuda.compiler import Specialisation
 from graphlode.cuda.interface import KernelDevice, PlainPreparedLaunch, PreparedLaunch, check_launch
 from graphlode.errors import DeviceMemoryError, InputError, KernelFaultError
 
-# Each may need two memory mappings for every thread of a block, and Linux gives a process about 65,000.
+# Each may need two memory mappings for every CUDA thread of a block, and Linux allows a process about 65,000.
 _MOST_THREADS = 8
 
-# So many compiled kernels, those launched last, keep their stacks for the next launch: about a thousand mappings each.
+# The number of compiled kernels, the most recently launched, that keep their stacks: about a thousand mappings each.
 _MOST_KEPT = 16
 _kept: OrderedDict[str, Callable[[], Any]] = OrderedDict()
 _keeping = Lock()
@@ -75,7 +75,7 @@ class EmulatedModule:
         args: Sequence[Any],
         shared_bytes: int = 0,
     ) -> None:
-        """A launch with two- or three-dimensional blocks; drivers need one dimension only."""
+        """A launch with two- or three-dimensional blocks, for tests; drivers use only one dimension."""
         self._launch(entry, grid, block, args, shared_bytes)
 
     def _launch(
@@ -115,7 +115,7 @@ class EmulatedModule:
 
 
 def _keep_stacks(path: str, release: Callable[[], Any]) -> None:
-    """The stacks of this kernel stay; those of the one that was launched longest ago go, if there are many."""
+    """Keep the stacks of this kernel and release those of the least recently launched ones beyond _MOST_KEPT."""
     with _keeping:
         _kept[path] = release
         _kept.move_to_end(path)
@@ -132,7 +132,7 @@ def _parameters(library: ctypes.CDLL, entry: str) -> list[_Parameter]:
 
 
 def _argument(where: str, parameter: _Parameter, value: Any) -> Any:
-    """A ctypes object that holds the bytes of the argument."""
+    """A ctypes object with the bytes of the argument."""
     if parameter.kind == b"p":
         if not isinstance(value, np.ndarray) or not value.flags.c_contiguous:
             raise InputError(f"{where} is a pointer: expected a contiguous array, got {type(value).__name__}")

@@ -1,10 +1,11 @@
-// graph/oriented.cu - from a symmetric graph and an order of its vertices to the graph of edges towards higher ranks.
+// graph/oriented.cu - orients a symmetric graph: keeps the edges towards higher ranks of a vertex order.
 //
-// Rows are written in rank space with their entries as sort keys (row above, neighbor below), so that one device-wide
-// sort puts every row in order: on a GPU a radix sort of all keys beats sorting rows of very different lengths.
-// The approximate core order is found here too: rounds that remove every vertex whose remaining degree is at most one
-// and a half times the average, O(log n) of them. After Shi, Dhulipala and Shun, "Parallel clique counting and peeling
-// algorithms" (ACDA 2021), with a rule in whole numbers so that every device finds the same rounds.
+// Entries are written as sort keys (rank of the row in the upper bits, rank of the neighbor below), so one device-wide
+// sort orders every row. On a GPU a radix sort of all keys is faster than sorting rows of very different lengths.
+//
+// The approximate core order is computed here too. Each round removes every vertex whose remaining degree is at most
+// 1.5 times the average, which takes O(log n) rounds. After Shi, Dhulipala and Shun, "Parallel clique counting and
+// peeling algorithms" (ACDA 2021). The rule uses integers only, so that every device finds the same rounds.
 #include "grid.cuh"
 #include "platform.cuh"
 #include "rows.cuh"
@@ -14,7 +15,8 @@
 #error "VERTEX_T is set by the host"
 #endif
 
-// The length of every oriented row, stored one place late: a running sum then gives the offsets. A warp per vertex.
+// Counts the entries of every oriented row, stored one place late so that a running sum gives the offsets. One warp per
+// vertex.
 extern "C" __global__ void orient_count(const long long* offsets, const VERTEX_T* neighbors, const VERTEX_T* rank,
                                         long long num_vertices, long long* oriented_offsets, status_word* status) {
   for (long long vertex = grid_warp_id(); vertex < num_vertices; vertex += grid_warps()) {
@@ -33,8 +35,8 @@ extern "C" __global__ void orient_count(const long long* offsets, const VERTEX_T
   }
 }
 
-// The sort key of every oriented entry, at any place of its row. A warp per vertex. The neighbors were checked by
-// orient_count.
+// Writes the sort key of every oriented entry, at any place within its row. One warp per vertex. orient_count has
+// checked the neighbors.
 extern "C" __global__ void orient_keys(const long long* offsets, const VERTEX_T* neighbors, const VERTEX_T* rank,
                                        const long long* oriented_offsets, long long num_vertices, int rank_bits,
                                        long long* keys) {
@@ -51,17 +53,17 @@ extern "C" __global__ void orient_keys(const long long* offsets, const VERTEX_T*
   }
 }
 
-// 64-bit words only, in the order that oriented.py knows.
+// Only 64-bit words. oriented.py relies on their order.
 struct approximate_state {
   row_counts queued;
   unsigned long long remaining, degree_sum;  // at the start of the round
-  unsigned long long removed, lost_degree;   // by the round so far
+  unsigned long long removed, lost_degree;   // in this round so far
   unsigned long long round;
   unsigned tickets, unused;
 };
 
-// Chooses and queues the vertices of one round, a thread per vertex. degree <= 3/2 * degree_sum / remaining, without
-// rounding: degrees are whole numbers, so the bound may be rounded down.
+// Chooses and queues the vertices of one round: degree <= 3/2 * degree_sum / remaining. Degrees are integers, so
+// rounding the bound down changes nothing. One thread per vertex.
 extern "C" __global__ void approximate_choose(const long long* offsets, long long num_vertices, const int* degree,
                                               int* round, VERTEX_T* queue, approximate_state* state) {
   if (state->remaining == 0) return;
@@ -86,7 +88,8 @@ extern "C" __global__ void approximate_choose(const long long* offsets, long lon
   }
 }
 
-// Takes the chosen vertices away: each neighbor that remains loses one degree. Short rows a warp, long rows the grid.
+// Removes the chosen vertices: each remaining neighbor loses one degree. One warp per short row, the whole grid per
+// long row.
 extern "C" __global__ void approximate_remove(const long long* offsets, const VERTEX_T* neighbors,
                                               long long num_vertices, int* degree, const int* round, VERTEX_T* queue,
                                               approximate_state* state, status_word* status) {

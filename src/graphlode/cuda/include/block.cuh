@@ -1,9 +1,9 @@
-// block.cuh - what the threads of a block do together. Every function here is called by all of them.
+// block.cuh - collectives of a block. All its threads must call them.
 #pragma once
 #include "warp.cuh"
 
-// The sum of the values of this thread and of those before it; `total` gets the sum of all. `sums` are 32 values in
-// shared memory.
+// Inclusive prefix sum over the threads of the block. `total` receives the sum of all. `sums` are 32 values in shared
+// memory.
 template <class T>
 __device__ __forceinline__ T block_scan(T value, T* sums, T& total) {
   T scanned = warp_inclusive_scan(value);
@@ -21,7 +21,7 @@ __device__ __forceinline__ T block_scan(T value, T* sums, T& total) {
   return scanned;
 }
 
-// The next number of a counter that all blocks of the grid draw from; `drawn` is in shared memory.
+// Draws the next number of a counter that all blocks of the grid share. `drawn` is in shared memory.
 __device__ __forceinline__ long long block_draw(unsigned long long* counter, unsigned long long& drawn) {
   __syncthreads();
   if (threadIdx.x == 0) drawn = atomicAdd(counter, 1ull);

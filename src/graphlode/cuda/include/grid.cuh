@@ -1,4 +1,4 @@
-// grid.cuh - what the blocks of a grid do together without waiting for each other.
+// grid.cuh - what the blocks of a grid can do together without waiting for each other.
 #pragma once
 
 __device__ __forceinline__ long long grid_thread_id() {
@@ -6,11 +6,11 @@ __device__ __forceinline__ long long grid_thread_id() {
 }
 __device__ __forceinline__ long long grid_threads() { return static_cast<long long>(gridDim.x) * blockDim.x; }
 
-// True in the threads of the block that is the last of the grid to come here, with everything that the other blocks
-// wrote before in sight. Called by all threads; `tickets` is zero before the launch and again after.
+// True in the last block of the grid that calls it. That block sees everything the other blocks wrote before. All
+// threads call it. `tickets` must be zero before the launch, and is zero again afterwards.
 __device__ __forceinline__ bool last_block(unsigned* tickets) {
   __shared__ bool last;
-  __threadfence();  // what this thread wrote must be visible before its block's ticket is
+  __threadfence();  // make this thread's writes visible before its block takes a ticket
   __syncthreads();
   if (threadIdx.x == 0) {
     last = atomicAdd(tickets, 1u) == gridDim.x - 1;

@@ -1,7 +1,7 @@
-// members.cuh - a hash table in shared memory of the members of one row: is w in it, and at which place?
+// members.cuh - a hash table in shared memory for the members of one row. It maps a member to its place in the row.
 //
-// Open addressing, linear probing, at most half full: a look-up touches one or two slots. The hash is multiplicative,
-// because ranks of neighbors come in runs.
+// Open addressing with linear probing, at most half full: a lookup reads one or two slots. The hash is multiplicative
+// because the ranks of neighbors come in runs.
 #pragma once
 
 template <class Vertex>
@@ -9,7 +9,7 @@ struct member_table {
   static constexpr Vertex empty = -1;
 
   Vertex* keys;
-  unsigned short* places;  // null if nobody asks for places
+  unsigned short* places;  // null if places are not needed
   int bits;                // 2^bits slots
 
   __device__ __forceinline__ unsigned num_slots() const { return 1u << bits; }
@@ -40,5 +40,5 @@ struct member_table {
   }
 };
 
-// Bits of the smallest table of at least 32 slots in which `members` fill no more than one slot in `spread`.
+// Bits of the smallest table that has at least 32 slots and is filled to at most one slot in `spread`.
 __device__ __forceinline__ int table_bits(int members, int spread) { return max(5, 32 - __clz(members * spread - 1)); }

@@ -1,4 +1,4 @@
-// platform.cuh - the one place where the GPU compiler and the emulation see different text.
+// platform.cuh - the only place where the GPU compiler and the emulation see different code.
 #pragma once
 
 #ifdef GRAPHLODE_EMULATED
@@ -10,15 +10,15 @@ inline void copy_to_shared(unsigned long long* to, const unsigned long long* fro
 }
 inline void wait_for_copies() {}
 #else
-// The bytes are declared once, whatever T is: two kernels of one source may use them as different types.
+// The bytes are declared once for all types T: two kernels of one source may use them as different types.
 extern __shared__ __align__(16) unsigned char graphlode_dynamic_shared[];
 #define DYN_SHARED(T, name) T* const name = reinterpret_cast<T*>(graphlode_dynamic_shared)
-// Lets a thread that waits for others leave the processor to them for about so many nanoseconds.
+// Lets a waiting thread yield the processor for about this many nanoseconds.
 __device__ __forceinline__ void pause_thread(unsigned nanoseconds) { __nanosleep(nanoseconds); }
-// Tells the compiler that a pointer leads to shared memory, where it cannot see it: across a call.
+// Tells the compiler that a pointer is to shared memory where it cannot know: across a call.
 __device__ __forceinline__ void assume_shared(const void* pointer) { __builtin_assume(__isShared(pointer)); }
-// Copies from global to shared memory without a register in between, so that many are on their way at a time; what this
-// thread has copied so far is there after wait_for_copies, for the others after a barrier behind it.
+// Copies from global to shared memory without a register, so that many copies can be in flight. After wait_for_copies
+// the thread sees its own copies; other threads see them after a further barrier.
 __device__ __forceinline__ void copy_to_shared(unsigned long long* to, const unsigned long long* from, bool wanted) {
   asm volatile(
       "{\n .reg .pred wanted;\n setp.ne.u32 wanted, %2, 0;\n"

@@ -1,20 +1,20 @@
-// rows.cuh - a queue of vertices whose rows (their neighbors) are to be visited, by a grid of any size.
+// rows.cuh - a queue of vertices whose rows (neighbors) are to be visited, by a grid of any size.
 //
-// Rows differ in length by orders of magnitude. Short ones go to one warp each; they fill the queue from its front.
-// Long ones are walked by the whole grid, one after the other; they fill it from its back.
+// Row lengths differ by orders of magnitude. A short row goes to one warp; short rows fill the queue from the front. A
+// long row is visited by the whole grid; long rows fill the queue from the back.
 //
-// What a row is, is told by a type with
-//   length(row)                      how many entries it has, or about how many
-//   visit(row, first, step, visit)   calls visit(row, there, entry) by all lanes of a warp at once, for every step-th
-//                                    piece of 32 entries from piece `first` on
-// Compressed rows are here, those on the pages of a shard in store/rows.cuh. Where an algorithm runs on both kinds,
-// the type also has `vertex`, `neighbor(entry)`, and the types of the two arrays that it is made of.
+// A type of rows provides
+//   length(row)                      the number of entries, exact or approximate
+//   visit(row, first, step, visit)   calls visit(row, there, entry) in all lanes of a warp at once, for every step-th
+//                                    piece of 32 entries, from piece `first` on
+// Compressed rows are defined here, those on the pages of a shard in store/rows.cuh. Where an algorithm runs on both,
+// the type also has `vertex`, `neighbor(entry)`, and the types of the two arrays that it is constructed from.
 #pragma once
 #include "warp.cuh"
 
 constexpr long long long_row = 2048;
 
-// An entry is its place in an array.
+// An entry is an index into an array.
 struct offset_rows {
   const long long* offsets;
 
@@ -42,10 +42,10 @@ struct csr_rows : offset_rows {
 
 struct row_counts {
   unsigned long long short_rows, long_rows;
-  unsigned long long entries;  // the neighbors of all queued vertices together: the work of visiting them
+  unsigned long long entries;  // neighbors of all queued vertices: the work of visiting them
 };
 
-// Queues a vertex for each lane that wants it. Called by all lanes of a warp.
+// Queues a vertex for each lane with `wanted`. Called by all lanes of a warp.
 template <class Vertex, class Rows>
 __device__ void push_row(Vertex* queue, long long capacity, row_counts* counts, const Rows& rows, bool wanted,
                          Vertex vertex) {
@@ -60,7 +60,7 @@ __device__ void push_row(Vertex* queue, long long capacity, row_counts* counts, 
   if (lane_id() == 0) atomicAdd(&counts->entries, static_cast<unsigned long long>(entries));
 }
 
-// Calls take(vertex) once for each queued vertex, by one thread.
+// Calls take(vertex) once for each queued vertex, in one thread.
 template <class Vertex, class Take>
 __device__ void take_vertices(const Vertex* queue, long long capacity, row_counts counts, long long thread,
                               long long threads, Take take) {
@@ -68,8 +68,8 @@ __device__ void take_vertices(const Vertex* queue, long long capacity, row_count
   for (long long i = thread; i < static_cast<long long>(counts.long_rows); i += threads) take(queue[capacity - 1 - i]);
 }
 
-// Calls visit(vertex, there, entry) for every entry of every queued row, by all lanes of a warp at once: lanes without
-// an entry of their own come along with `there` false, so that visit may use the collectives of a warp.
+// Calls visit(vertex, there, entry) for every entry of every queued row, in all lanes of a warp at once. Lanes without
+// an entry have `there` false, so `visit` may use warp collectives.
 template <class Vertex, class Rows, class Visit>
 __device__ void visit_rows(const Vertex* queue, long long capacity, row_counts counts, const Rows& rows, Visit visit) {
   for (long long i = grid_warp_id(); i < static_cast<long long>(counts.short_rows); i += grid_warps()) {
@@ -80,7 +80,7 @@ __device__ void visit_rows(const Vertex* queue, long long capacity, row_counts c
   }
 }
 
-// The same for those who do not ask whose entry it is: visit(there, entry).
+// Like visit_rows, for callers that do not need the row of an entry.
 template <class Vertex, class Rows, class Visit>
 __device__ void visit_entries(const Vertex* queue, long long capacity, row_counts counts, const Rows& rows,
                               Visit visit) {

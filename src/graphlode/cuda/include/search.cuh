@@ -1,7 +1,7 @@
-// search.cuh - where a value is, or would be, in an ascending row.
+// search.cuh - binary search in a sorted row.
 #pragma once
 
-// The first of `length` places whose value is not below `wanted`; `length` if all are.
+// The first of `length` places whose value is at least `wanted`, or `length` if there is none.
 template <class T>
 __device__ __forceinline__ int lower_bound(const T* values, int length, T wanted) {
   int first = 0;

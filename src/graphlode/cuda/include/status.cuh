@@ -1,6 +1,6 @@
-// status.cuh - how a kernel says that something is wrong: the first fault wins, its code in word 0, its index in
-// word 1. The kernel goes on without touching memory it must not; the host raises the error at its next wait. The
-// meanings of the codes are in interface.py.
+// status.cuh - how a kernel reports a fault. The first fault wins: word 0 gets its code, word 1 its index. The kernel
+// continues without touching invalid memory, and the host raises the error at its next wait. interface.py has the
+// meanings of the codes.
 #pragma once
 
 struct status_word {

@@ -1,4 +1,4 @@
-// warp.cuh - what the 32 lanes of a warp do together. Every function here is called by all of them.
+// warp.cuh - collectives of a warp. All 32 lanes must call them.
 #pragma once
 #include "platform.cuh"
 
@@ -6,7 +6,7 @@ __device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x &
 __device__ __forceinline__ int warp_id() { return static_cast<int>(threadIdx.x >> 5); }
 __device__ __forceinline__ int warps_per_block() { return static_cast<int>(blockDim.x >> 5); }
 
-// The index of this warp in the grid, and how many there are: for grid-stride loops with a warp per item.
+// The index of this warp in the grid, and the number of warps: for grid-stride loops with one warp per item.
 __device__ __forceinline__ long long grid_warp_id() {
   return static_cast<long long>(blockIdx.x) * warps_per_block() + warp_id();
 }
@@ -24,7 +24,7 @@ __device__ __forceinline__ T warp_min(T value) {
   return value;
 }
 
-// The sum of the values of this lane and of those below it.
+// Inclusive prefix sum over the lanes.
 template <class T>
 __device__ __forceinline__ T warp_inclusive_scan(T value) {
   for (int distance = 1; distance < 32; distance <<= 1) {
@@ -34,10 +34,11 @@ __device__ __forceinline__ T warp_inclusive_scan(T value) {
   return value;
 }
 
-// How many lanes below this one voted for it.
+// The number of lanes below this one that are set in `votes`.
 __device__ __forceinline__ int votes_below(unsigned votes) { return __popc(votes & ((1u << lane_id()) - 1u)); }
 
-// A place in a growing list for each lane that wants one, by a single addition to its length; the others get garbage.
+// A place in a growing list for each lane with `wanted`, by one atomic addition to its length. Undefined for other
+// lanes.
 __device__ __forceinline__ long long warp_append(unsigned long long* length, bool wanted) {
   const unsigned votes = __ballot_sync(full_mask, wanted);
   if (votes == 0) return 0;
@@ -47,7 +48,7 @@ __device__ __forceinline__ long long warp_append(unsigned long long* length, boo
   return static_cast<long long>(first) + votes_below(votes);
 }
 
-// The next `step` numbers of a counter that all warps of the grid draw from: work goes to whoever is free.
+// Draws the next `step` numbers of a counter that all warps of the grid share.
 __device__ __forceinline__ long long warp_draw(unsigned long long* counter, int step) {
   unsigned long long first = 0;
   if (lane_id() == 0) first = atomicAdd(counter, static_cast<unsigned long long>(step));

@@ -1,7 +1,7 @@
-// warp_digits.cuh - which lanes of a warp have the same digit. Called by all of them.
+// warp_digits.cuh - finds the lanes of a warp that have the same digit. All 32 lanes must call it.
 //
-// A ballot per bit tells which lanes have it set; those that agree with a lane in all bits are its peers. From the
-// intrinsics, the compiler finds out every bit twice, moved to where it wants it, and takes twice the instructions.
+// One ballot per bit returns the lanes that have it set. The peers of a lane agree with it in all bits. Inline PTX is
+// used because the compiler tests every bit twice when the code is written with intrinsics: twice the instructions.
 #pragma once
 #include "platform.cuh"
 
@@ -18,7 +18,7 @@ inline unsigned lanes_with_same_digit(unsigned digit) {
   return peers;
 }
 #else
-// The lanes that agree with this one in a bit.
+// The lanes that agree with this one in bit `Bit`.
 template <unsigned Bit>
 __device__ __forceinline__ unsigned lanes_with_same_bit(unsigned digit) {
   unsigned lanes;
@@ -33,7 +33,7 @@ __device__ __forceinline__ unsigned lanes_with_same_bit(unsigned digit) {
   return lanes;
 }
 
-// By three: the compiler does not put together what is inverted under a condition.
+// One three-input AND. The compiler does not merge the ANDs itself when an operand is inverted conditionally.
 __device__ __forceinline__ unsigned in_all_three(unsigned a, unsigned b, unsigned c) {
   unsigned lanes;
   asm("lop3.b32 %0, %1, %2, %3, 0x80;" : "=r"(lanes) : "r"(a), "r"(b), "r"(c));

@@ -1,33 +1,31 @@
-// locality/progressive.cu - passes over a list of edges: along every edge something is sent, and the list is reordered.
+// locality/progressive.cu - passes over a list of edges that send a value along every edge and reorder the list.
 //
-// A pass cuts the list into blocks; a step takes the t-th edge of each of `lanes` neighbouring blocks, sorts them and
-// puts the j-th smallest where the edge of block j was (native/include/graphlode/locality/block_schedule.hpp tells the
-// cuts). Steps are independent of each other. A block of threads takes 32 of them side by side, as columns of a matrix
-// in shared memory: a lane of a warp owns a column, so that the t-th edges of neighbouring steps, which are neighbours
-// in the list, are read and written in whole lines, and a warp compares whole rows of the matrix without a conflict.
-// Which rows are compared does not depend on the data: merge exchange (Knuth 5.2.2, algorithm M), the network of the
-// CPU.
+// A pass cuts the list into blocks. A step takes the t-th edge of each of `lanes` adjacent blocks, sorts these edges,
+// and puts the j-th smallest back at the place in block j. See native/include/graphlode/locality/block_schedule.hpp for
+// the cuts. Steps are independent. A thread block runs 32 of them side by side, as columns of a matrix in shared
+// memory: each lane of a warp owns a column. The t-th edges of adjacent steps are adjacent in the list, so they are
+// read and written in whole lines, and a warp compares whole rows of the matrix without bank conflicts. The comparisons
+// do not depend on the data: merge exchange (Knuth 5.2.2, algorithm M), the same network as on the CPU.
 //
-// What is sent is in units of 2^-62, as in analytics/pagerank_tiles.cu: atomic additions may come in any order.
+// Values are in units of 2^-62, as in analytics/pagerank_tiles.cu, so atomic additions may come in any order.
 //
-// Work per edge about log2(lanes)^2 / 4 comparisons in shared memory, beside one reading of what its source sends and
-// one atomic addition.
+// Work per edge: about log2(lanes)^2 / 4 comparisons in shared memory, one read of `sent` and one atomic addition.
 #include "platform.cuh"
 #include "warp.cuh"
 
-using edge_word = unsigned long long;  // the end that the list is ordered by in the upper half
+using edge_word = unsigned long long;  // the upper half is the end that the list is ordered by
 using fixed = unsigned long long;
 
 constexpr edge_word behind_all = ~0ull;
 constexpr int columns = 32;
 
 struct sending {
-  int by_destination;  // whether the upper half is where an edge leads to
+  int by_destination;  // whether the upper half is the destination
   const fixed* sent;
   fixed* sums;
 
-  // Sends along the edge of each lane that has one. Called by all lanes of a warp. Neighbours that lead to the same
-  // vertex are added up first: in a list that is sorted by destination they would all wait for one place.
+  // Sends along the edge of each lane that has one. Called by all lanes of a warp. Adjacent lanes with the same
+  // destination are added up first. Otherwise, in a list sorted by destination, they would all wait for one address.
   __device__ __forceinline__ void along(bool there, edge_word edge) const {
     const unsigned high = static_cast<unsigned>(edge >> 32), low = static_cast<unsigned>(edge);
     const unsigned to = there ? (by_destination ? high : low) : 0xffffffffu;
@@ -38,7 +36,7 @@ struct sending {
     if (starts != full_mask) {
       for (int distance = 1; distance < 32; distance <<= 1) {
         const fixed next = __shfl_down_sync(full_mask, value, static_cast<unsigned>(distance));
-        const unsigned started = (starts >> lane_id() >> 1) & ((1u << distance) - 1u);  // from here on to there
+        const unsigned started = (starts >> lane_id() >> 1) & ((1u << distance) - 1u);  // starts between here and there
         if (lane_id() + distance < 32 && started == 0) value += next;
       }
     }
@@ -46,7 +44,7 @@ struct sending {
   }
 };
 
-// In the order of the list.
+// Sends along all edges in list order. One warp per 32 edges.
 extern "C" __global__ void progressive_send(const edge_word* edges, long long num_edges, int by_destination,
                                             const fixed* sent, fixed* sums) {
   const sending along{by_destination, sent, sums};
@@ -57,9 +55,9 @@ extern "C" __global__ void progressive_send(const edge_word* edges, long long nu
   }
 }
 
-// How a pass cuts the list: block k begins at floor(k * num_edges / num_blocks), so that `longer` of the blocks have
-// one edge more than `full_steps`. Where blocks have one edge or none, a group of `lanes` blocks has one step, of all
-// its edges.
+// How a pass cuts the list. Block k begins at floor(k * num_edges / num_blocks), so `longer` blocks have one edge more
+// than `full_steps`. If blocks have at most one edge each, a group of `lanes` blocks has a single step with all its
+// edges.
 struct schedule {
   int lanes;
   long long num_blocks, full_steps, longer;
@@ -68,8 +66,8 @@ struct schedule {
     long long quotient, rest;
   };
 
-  // value / num_blocks, of values that may have more than 64 bits: only the low ones are looked at, which is enough to
-  // put an estimate right that is off by one.
+  // value / num_blocks for values of possibly more than 64 bits. Only the low 64 bits are used; they suffice to correct
+  // an estimate that is off by one.
   __device__ __forceinline__ split divide(unsigned long long value, double estimate) const {
     split found;
     found.quotient = static_cast<long long>(estimate / static_cast<double>(num_blocks));
@@ -86,19 +84,19 @@ struct schedule {
     return found;
   }
 
-  // Of the blocks before a given one, how many are longer, and what is left over.
+  // The number of longer blocks before `block`, and the remainder.
   __device__ __forceinline__ split longer_before(long long block) const {
     return divide(static_cast<unsigned long long>(block) * static_cast<unsigned long long>(longer),
                   static_cast<double>(block) * static_cast<double>(longer));
   }
 };
 
-// The step that a column is of.
+// The step that a column belongs to.
 struct step_of_column {
   const schedule& cuts;
-  long long first_block, step, start;  // start: where the group begins
+  long long first_block, step, start;  // start: the first edge of the group
   schedule::split before;              // longer blocks before the group
-  long long size;                      // edges that take part
+  long long size;                      // the number of edges in the step
 
   __device__ step_of_column(const schedule& given, long long column) : cuts(given) {
     const long long steps = cuts.full_steps + (cuts.longer != 0);
@@ -110,16 +108,16 @@ struct step_of_column {
     size = step < cuts.full_steps ? cuts.lanes : longer_within(cuts.lanes);
   }
 
-  // How many of the group's first `count` blocks are longer.
+  // The number of longer blocks among the first `count` of the group.
   __device__ __forceinline__ long long longer_within(long long count) const {
     const long long value = before.rest + count * cuts.longer;
     return cuts.divide(static_cast<unsigned long long>(value), static_cast<double>(value)).quotient;
   }
 
-  // Calls take(row, place) if block `lane` takes part: its edge is at `place`, and so many edges come before it.
+  // Calls take(row, place) if block `lane` takes part: its edge is at `place` and is the row-th of the step.
   template <class Take>
   __device__ __forceinline__ void of_lane(int lane, Take take) const {
-    if (cuts.full_steps == 0) {  // the edges of the group, which lie one behind the other
+    if (cuts.full_steps == 0) {  // the edges of the group are contiguous
       if (lane < size) take(lane, start + lane);
       return;
     }
@@ -132,15 +130,15 @@ struct step_of_column {
   }
 };
 
-// Sorts every column of `rows` rows. Called by all threads.
+// Sorts every column of `rows` rows. Called by all threads of the block.
 __device__ void sort_columns(edge_word* cells, int rows) {
-  for (int run = 1; run < rows; run *= 2) {          // sorted runs of this length are merged in pairs,
+  for (int run = 1; run < rows; run *= 2) {          // merge sorted runs of this length in pairs,
     for (int apart = run; apart >= 1; apart /= 2) {  // comparing rows at halving distances,
       __syncthreads();
       const int first = apart % run;
       for (int low = warp_id(); low + apart < rows; low += warps_per_block()) {
         if (low < first || (low - first) / apart % 2 != 0) continue;
-        if (low / (2 * run) != (low + apart) / (2 * run)) continue;  // but not across two merges
+        if (low / (2 * run) != (low + apart) / (2 * run)) continue;  // but never across two merges
         edge_word* const a = cells + low * columns + lane_id();
         edge_word* const b = a + apart * columns;
         const edge_word smaller = min(*a, *b), larger = max(*a, *b);
@@ -152,8 +150,8 @@ __device__ void sort_columns(edge_word* cells, int rows) {
   __syncthreads();
 }
 
-// A pass that reorders; `sends` tells whether something is sent along the edges as they come. The matrix has `rows`
-// rows, which is how many edges a step has at most.
+// One reordering pass; `sends` says whether to send along the edges in the same pass. A block owns 32 steps at a time.
+// Shared memory holds a matrix of `rows` x 32 edges, where `rows` is the largest number of edges in a step.
 extern "C" __global__ void progressive_pass(edge_word* edges, int lanes, long long num_blocks, long long full_steps,
                                             long long longer, int rows, long long num_steps, int sends,
                                             int by_destination, const fixed* sent, fixed* sums) {

@@ -1,7 +1,8 @@
-// mining/all_cliques.cu - the cliques of every size of an oriented graph in one search by pivoting.
+// mining/all_cliques.cu - counts the cliques of every size of an oriented graph in one search by pivoting.
 //
-// As mining/cliques.cu, but leaves are only counted, in a table by vertices held and pivots passed, and the closed
-// forms that hold for one size alone are left out: each leaf then stands for cliques of many sizes at once.
+// Works like mining/cliques.cu, with two differences. Leaves are only counted, in a table indexed by the numbers of
+// held vertices and pivots. And the closed forms for a single size are not used, because each leaf stands for cliques
+// of many sizes.
 #include "cliques/counts.cuh"
 #include "cliques/pivot_grid.cuh"
 #include "platform.cuh"
@@ -9,8 +10,9 @@
 #error "MAX_WORDS is set by the host"
 #endif
 
-// Blocks of pivot_warps warps, no more of them than can be resident at once. `table` is `copies` tables of leaves
-// [k + 1][table_width]; k is the largest size to count.
+// A warp searches one root, one branch of its block's large root, or one queued task at a time. Blocks have pivot_warps
+// warps; the grid must not exceed the blocks that can be resident at once. `table` holds `copies` tables of leaves, [k
+// + 1][table_width] each; k is the largest size to count. Shared memory: the bit rows and frames of the warps.
 extern "C" __global__ void __launch_bounds__(32 * pivot_warps, 3)
     all_cliques(const long long* __restrict__ offsets, const int* __restrict__ roots,
                 const long long* __restrict__ slab_shifts, unsigned* slab, long long first, long long middle,

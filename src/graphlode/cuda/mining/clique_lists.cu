@@ -1,16 +1,17 @@
-// mining/clique_lists.cu - list the k-cliques below each entry of an oriented graph, as rows of ranks.
+// mining/clique_lists.cu - lists the k-cliques below each entry of an oriented graph, as rows of ranks.
 //
-// A warp owns an entry (u, v): the common neighbors of u and v are its candidates, with a bit row for each that holds
-// the higher candidates joined to it. The warp walks down one candidate at a time, an AND of bit rows per step; where
-// two vertices are missing, each lane takes a candidate of its own and writes its cliques. Place in the output is
-// reserved once for 32 candidates. If there is not enough left, or the warp has taken its share of steps, it leaves its
-// walk in global memory and the next launch goes on from there: any number of cliques passes through a buffer of any
-// size, each exactly once.
+// A warp owns an entry (u, v). Its candidates are the common neighbors of u and v. Each candidate has a bit row with
+// the higher candidates adjacent to it. The warp descends one candidate at a time, with one AND of bit rows per step.
+// When two vertices are missing, each lane takes one candidate and writes its cliques. Space in the output is reserved
+// once per 32 candidates. If the space does not suffice, or the warp has used up its steps, it saves its position in
+// global memory and the next launch resumes there. So a buffer of any size can deliver any number of cliques, each
+// exactly once.
 //
-// The output has no gaps: reservations only grow, so the first that fails ends it, and all later ones fail, too.
+// The output has no gaps: reservations only grow, so after the first one that fails all later ones fail too.
 //
-// Expects rows in rank space, sorted, towards higher ranks only; 3 <= k <= the longest row + 1; a capacity of at least
-// 32 times the longest row. Per warp in global memory: candidates and bit rows for the longest row, a set per level.
+// Rows must be sorted, in rank space, and contain higher ranks only. Requires 3 <= k <= longest row + 1, and a capacity
+// of at least 32 times the longest row. Global memory per warp: candidates and bit rows for the longest row, and one
+// set per level.
 #include "platform.cuh"
 #include "status.cuh"
 #include "warp.cuh"
@@ -20,20 +21,20 @@
 
 struct list_work {
   status_word status;
-  unsigned long long drawn;     // the next entry that no warp has
-  unsigned long long reserved;  // rows that were asked for in this launch
-  unsigned long long valid;     // rows before this one are written
-  unsigned long long paused;    // warps that have entries left
+  unsigned long long drawn;     // the next entry that no warp has drawn
+  unsigned long long reserved;  // rows requested in this launch
+  unsigned long long valid;     // rows before this one are complete
+  unsigned long long paused;    // warps with unfinished entries
 };
 
-// Where a warp is. Entries next .. last are its own; `level` vertices are held beside those of the entry before `next`,
-// or -1 if no entry is begun.
+// The position of a warp. It owns the entries next .. last. `level` is the number of vertices held beside those of the
+// current entry, next - 1; it is -1 between entries.
 struct list_state {
   long long next, last, root;
   int level, size;
 };
 
-// What is the same for all warps.
+// The parameters that all warps share.
 struct list_task {
   const long long* offsets;
   const VERTEX_T* neighbors;
@@ -43,12 +44,12 @@ struct list_task {
   list_work* work;
 };
 
-// A warp's own memory.
+// The memory of one warp.
 struct list_space {
-  VERTEX_T* members;  // the candidates, ascending
-  VERTEX_T* held;     // the clique so far: u, v and those on the way down
-  unsigned* rows;     // a bit row per candidate, as many words as the candidates need
-  unsigned* sets;     // for each level the candidates not tried yet
+  VERTEX_T* members;  // the candidates, sorted
+  VERTEX_T* held;     // the clique so far: u, v and the candidates on the path
+  unsigned* rows;     // one bit row per candidate, of as many words as the candidates need
+  unsigned* sets;     // for each level, the candidates that are still to be tried
 };
 
 __device__ __forceinline__ bool contains(const VERTEX_T* row, long long length, VERTEX_T wanted) {
@@ -69,7 +70,7 @@ __device__ __forceinline__ bool is_member(const list_task& task, VERTEX_T vertex
   return length > 0 && task.neighbors[begin + length - 1] >= wanted && contains(task.neighbors + begin, length, wanted);
 }
 
-// Collects what lies behind the entry in its row and is joined to v, too. Returns how many there are.
+// Collects the neighbors of u behind the entry that are also neighbors of v. Returns their number.
 __device__ int collect_members(const list_task& task, long long entry, long long row_end, VERTEX_T v,
                                VERTEX_T* members) {
   int size = 0;
@@ -106,7 +107,7 @@ __device__ void build_rows(const list_task& task, const list_space& space, int s
   }
 }
 
-// Begins the walk below an entry, if it can have cliques. Returns the steps that it took.
+// Starts the search below an entry, unless it is too small to contain cliques. Returns the number of steps used.
 __device__ int begin_entry(const list_task& task, const list_space& space, list_state& state) {
   const long long entry = state.next++;
   while (task.offsets[state.root + 1] <= entry) ++state.root;
@@ -136,7 +137,7 @@ __device__ int begin_entry(const list_task& task, const list_space& space, list_
   return 1 + size;
 }
 
-// The first word of a set that is not empty, or `words`.
+// The first nonempty word of a set, or `words`.
 __device__ __forceinline__ int first_word(const unsigned* set, int words) {
   for (int first = 0; first < words; first += 32) {
     const int word = first + lane_id();
@@ -147,7 +148,7 @@ __device__ __forceinline__ int first_word(const unsigned* set, int words) {
 }
 
 // Writes the cliques of the candidates in one word of the level's set, one candidate per lane: the held vertices, the
-// candidate and, if two are missing, each common candidate. False if the output has no room for them.
+// candidate and, if two are missing, each common candidate. Returns false if the output is full.
 __device__ bool write_word(const list_task& task, const list_space& space, const list_state& state, int word) {
   const int words = (state.size + 31) / 32, own = 32 * word + lane_id();
   const unsigned* const set = space.sets + static_cast<long long>(state.level) * words;
@@ -185,7 +186,7 @@ __device__ bool write_word(const list_task& task, const list_space& space, const
   return true;
 }
 
-// Takes the lowest candidate of a set and goes down to those that are joined to it, if they are enough.
+// Removes the lowest candidate from a set and descends to the candidates adjacent to it, if there are enough.
 __device__ void descend(const list_task& task, const list_space& space, list_state& state, int from) {
   const int words = (state.size + 31) / 32, missing = task.k - 2 - state.level;
   unsigned* const set = space.sets + static_cast<long long>(state.level) * words;
@@ -193,8 +194,8 @@ __device__ void descend(const list_task& task, const list_space& space, list_sta
   const unsigned bits = set[from];
   const int chosen = 32 * from + __ffs(static_cast<int>(bits)) - 1;
   const unsigned* const row = space.rows + static_cast<long long>(chosen) * words;
-  __syncwarp();                  // everybody has read the word that is changed now
-  if (lane_id() == from % 32) {  // whose word it is below
+  __syncwarp();                  // wait until all lanes have read the word
+  if (lane_id() == from % 32) {  // the lane that reads this word below
     set[from] = bits & (bits - 1);
     space.held[2 + state.level] = space.members[chosen];
   }
@@ -209,7 +210,8 @@ __device__ void descend(const list_task& task, const list_space& space, list_sta
   if (count >= missing - 1) ++state.level;
 }
 
-// Goes on with the walk below an entry for at most `steps` steps. False if it is not done: no room or no steps left.
+// Continues the search below an entry for at most `steps` steps. Returns false if it must pause: output full or no
+// steps left.
 __device__ bool walk(const list_task& task, const list_space& space, list_state& state, int& steps) {
   const int words = (state.size + 31) / 32, last_level = max(task.k - 4, 0);
   while (state.level >= 0) {
@@ -244,8 +246,8 @@ __device__ long long row_of(const list_task& task, long long entry) {
   return low;
 }
 
-// One launch: every warp goes on where it was, then draws entries until none is left, the output is full or it has
-// taken `steps` steps. `longest` is the length of the longest row.
+// One launch: every warp resumes its search, then draws entries until none is left, the output is full, or it has used
+// `steps` steps. `longest` is the length of the longest row.
 extern "C" __global__ void clique_lists(const long long* __restrict__ offsets, const VERTEX_T* __restrict__ neighbors,
                                         long long num_rows, long long end, int k, int longest, int entries_per_draw,
                                         int steps, long long capacity, VERTEX_T* members, VERTEX_T* held,

@@ -1,9 +1,9 @@
-// mining/cliques.cu - the number of k-cliques of an oriented graph by pivoting on bit rows.
+// mining/cliques.cu - counts the k-cliques of an oriented graph by pivoting on bit rows.
 //
-// What is searched and how is told in cliques/pivot.cuh, who searches what in cliques/pivot_grid.cuh. The bit rows of
-// the roots are there already (cliques/rows.cu). One launch counts a batch of roots, whatever their sizes; it ends
-// early, with what is left in the queue, when its warps have spent their budgets of nodes, so that the host hears a
-// stop. MAX_WORDS is the width of the widest bit row; 0: rows of any width, which stay in global memory.
+// cliques/pivot.cuh describes the search, cliques/pivot_grid.cuh how it is distributed over warps. cliques/rows.cu must
+// have written the bit rows of the roots. One launch counts a batch of roots of any size. It ends early, with the rest
+// in the queue, when its warps have spent their budgets of nodes; this lets the host check for a stop request.
+// MAX_WORDS is the width of the widest bit row. 0 means rows of any width, which stay in global memory.
 #include "cliques/counts.cuh"
 #include "cliques/pivot_grid.cuh"
 #include "platform.cuh"
@@ -11,8 +11,9 @@
 #error "MAX_WORDS is set by the host"
 #endif
 
-// Blocks of pivot_warps warps, no more of them than can be resident at once. `table` is the table of binomials up to
-// C(n, k), n being the longest row in whole words.
+// A warp searches one root, one branch of its block's large root, or one queued task at a time. Blocks have pivot_warps
+// warps; the grid must not exceed the blocks that can be resident at once. `table` is the table of binomials up to C(n,
+// k), where n is the longest row rounded up to whole words. Shared memory: the bit rows and frames of the warps.
 extern "C" __global__ void __launch_bounds__(32 * pivot_warps, 3)
     clique_pivot(const long long* __restrict__ offsets, const int* __restrict__ roots,
                  const long long* __restrict__ slab_shifts, unsigned* slab, long long first, long long middle,

@@ -1,8 +1,8 @@
-// mining/motifs.cu - what every motif pass needs beside the view, and the sums over vertices, edges and triangles.
+// mining/motifs.cu - data that all motif passes need, and the sums over vertices, edges and triangles.
 //
-// Triangles a < b < c are met at the entry of b in row a, where a has the smallest of the three neighbourhoods; its
-// local graph, if it has a matrix, says which c there are and how many 4-cliques each triangle is in. A warp takes 32
-// entries at a time and deals their triangles out to its lanes. See motifs/graph.cuh for the layouts.
+// A triangle a < b < c is found at the entry of b in row a, because a has the smallest of the three neighborhoods. If a
+// has a local matrix, it gives all c and the number of 4-cliques of each triangle. A warp takes 32 entries at a time
+// and distributes their triangles over its lanes. See motifs/graph.cuh for the layouts.
 #include "grid.cuh"
 #include "motifs/graph.cuh"
 #include "motifs/sums.cuh"
@@ -15,7 +15,7 @@
 
 constexpr int num_warps = 8;
 
-// The row of each entry. A warp per row.
+// Writes the row of each entry. One warp per row.
 extern "C" __global__ void motif_rows(const long long* __restrict__ offsets, int num_vertices, int* rows) {
   for (long long row = grid_warp_id(); row < num_vertices; row += grid_warps()) {
     const long long end = offsets[row + 1];
@@ -23,8 +23,8 @@ extern "C" __global__ void motif_rows(const long long* __restrict__ offsets, int
   }
 }
 
-// The degree of each row, and the words of its matrix and of its tiles, one place late: running sums then say where
-// they begin. A thread per row.
+// Writes the degree of each row, and the number of words of its matrix and of its tiles. The words are stored one place
+// late, so that running sums give where they begin. One thread per row.
 extern "C" __global__ void motif_sizes(const long long* __restrict__ offsets, int num_vertices, int* degrees,
                                        long long* matrix_begins, long long* tile_begins) {
   for (long long row = grid_thread_id(); row < num_vertices; row += grid_threads()) {
@@ -36,15 +36,15 @@ extern "C" __global__ void motif_sizes(const long long* __restrict__ offsets, in
   }
 }
 
-// What the host asks, in the order that motifs/graph.py knows; zero before.
+// What the host reads. motifs/graph.py relies on the order. Zero before the launch.
 struct motif_facts {
-  long long first_vertex;  // the lowest rank of a vertex with two neighbors or more
+  long long first_vertex;  // the lowest rank of a vertex with at least two neighbors
   long long second, longest;
   long long matrix_words, tile_words;
   unsigned long long most_triangles, triangles;
 };
 
-// A thread per edge for its triangles; the rest by one thread.
+// Fills motif_facts. One thread per edge for its triangles; one thread for the rest.
 extern "C" __global__ void motif_look(const long long* __restrict__ offsets, const int* __restrict__ triangles,
                                       const long long* __restrict__ matrix_begins,
                                       const long long* __restrict__ tile_begins, int num_vertices, long long num_edges,
@@ -80,9 +80,9 @@ extern "C" __global__ void motif_look(const long long* __restrict__ offsets, con
   facts->tile_words = tile_begins[num_vertices];
 }
 
-// Place of each row in the rows of its neighbors, and triangles, by entry; and the upper parts of all rows back to
-// back. A thread per entry: an upper entry knows its edge's id, which is a place in the lower part of the other row,
-// and tells the entry there.
+// Writes, for each entry, the place of its row in the neighbor's row and its triangles, and the upper parts of all rows
+// back to back. One thread per entry. An entry of an upper part has an edge id that gives its place in the lower part
+// of the other row; it also writes the place for the entry there.
 extern "C" __global__ void motif_entries(const long long* __restrict__ offsets, const int* __restrict__ neighbors,
                                          const int* __restrict__ lower, const int* __restrict__ edges,
                                          const int* __restrict__ triangles, const long long* __restrict__ lower_offsets,
@@ -99,7 +99,7 @@ extern "C" __global__ void motif_entries(const long long* __restrict__ offsets, 
   }
 }
 
-// The first place in each row of a vertex that ranks at least `first_vertex`. A thread per row.
+// Writes the first place in each row of a vertex of rank `first_vertex` or above. One thread per row.
 extern "C" __global__ void motif_firsts(const long long* __restrict__ offsets, const int* __restrict__ neighbors,
                                         int num_vertices, int first_vertex, int* firsts) {
   for (long long row = grid_thread_id(); row < num_vertices; row += grid_threads()) {
@@ -108,13 +108,13 @@ extern "C" __global__ void motif_firsts(const long long* __restrict__ offsets, c
   }
 }
 
-// Sets the edge between the neighbors at two places of row h in the matrix of h.
+// Sets the edge between the neighbors at two places of row h, in the matrix of h.
 __device__ __forceinline__ void join(unsigned* matrices, long long begin, int degree, int place, int other) {
   atomicOr(&matrices[begin + static_cast<long long>(other >> 5) * degree + place], 1u << (other & 31));
   atomicOr(&matrices[begin + static_cast<long long>(place >> 5) * degree + other], 1u << (place & 31));
 }
 
-// Fills the matrices, which are zero before. A warp per entry of b in row a; lanes search the upper row of b for c.
+// Fills the matrices, which must be zero. One warp per entry of b in row a; the lanes search the upper row of b for c.
 extern "C" __global__ void motif_matrices(const long long* __restrict__ offsets, const int* __restrict__ neighbors,
                                           const int* __restrict__ lower, const int* __restrict__ places,
                                           const int* __restrict__ supports, const int* __restrict__ rows,
@@ -142,8 +142,8 @@ extern "C" __global__ void motif_matrices(const long long* __restrict__ offsets,
   }
 }
 
-// How many words of each matrix row are not zero, one place late; a running sum then gives where they are listed. Marks
-// the tiles that they are in. A thread per entry.
+// Counts the nonzero words of each matrix row, one place late so that a running sum gives where they are listed. Marks
+// the tiles that contain them. One thread per entry.
 extern "C" __global__ void motif_words_count(const long long* __restrict__ offsets, const int* __restrict__ rows,
                                              const int* __restrict__ supports,
                                              const long long* __restrict__ matrix_begins,
@@ -164,7 +164,7 @@ extern "C" __global__ void motif_words_count(const long long* __restrict__ offse
         if (num_words > tiled_words) {
           unsigned* const tile = tile_column + static_cast<long long>(word) * tile_words(degree);
           const unsigned bit = 1u << (place >> 5 & 31);
-          if ((*tile & bit) == 0) atomicOr(tile, bit);  // most come too late: reading is cheaper
+          if ((*tile & bit) == 0) atomicOr(tile, bit);  // the bit is usually set already, and reading is cheaper
         }
       }
     }
@@ -172,7 +172,7 @@ extern "C" __global__ void motif_words_count(const long long* __restrict__ offse
   }
 }
 
-// Lists the words that are not zero. A thread per entry.
+// Lists the nonzero words. One thread per entry.
 extern "C" __global__ void motif_words_write(const long long* __restrict__ offsets, const int* __restrict__ rows,
                                              const long long* __restrict__ matrix_begins,
                                              const unsigned* __restrict__ matrices,
@@ -192,7 +192,7 @@ extern "C" __global__ void motif_words_write(const long long* __restrict__ offse
   }
 }
 
-// Triangles of each vertex: half of those of its edges. A warp per row.
+// Computes the triangles of each vertex: half the sum over its edges. One warp per row.
 extern "C" __global__ void motif_vertex_triangles(const long long* __restrict__ offsets,
                                                   const int* __restrict__ supports, int num_vertices,
                                                   long long* vertex_triangles) {
@@ -204,7 +204,7 @@ extern "C" __global__ void motif_vertex_triangles(const long long* __restrict__ 
   }
 }
 
-// The sums over the vertices [begin, end). A warp per vertex.
+// Sums over the vertices [begin, end). One warp per vertex.
 extern "C" __global__ void __launch_bounds__(32 * num_warps)
     motif_vertex_sums(const long long* __restrict__ offsets, const int* __restrict__ neighbors,
                       const long long* __restrict__ vertex_triangles, int begin, int end, motif_work* work) {
@@ -242,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(32 * num_warps)
   flush_sum(work, sum_paths4, paths4);
 }
 
-// The sums over the edges whose higher end is the row of one of the entries [begin, end). A thread per entry.
+// Sums over the edges whose higher end is the row of an entry in [begin, end). One thread per entry.
 extern "C" __global__ void __launch_bounds__(32 * num_warps)
     motif_edge_sums(const long long* __restrict__ offsets, const int* __restrict__ neighbors,
                     const int* __restrict__ supports, const int* __restrict__ rows,
@@ -278,8 +278,8 @@ extern "C" __global__ void __launch_bounds__(32 * num_warps)
   flush_sum(work, sum_books3, books3);
 }
 
-// The sums over the triangles whose highest vertex is in [begin, end). A warp per 32 entries of b in row a; of a row
-// without a matrix, entry by entry.
+// Sums over the triangles whose highest vertex is in [begin, end). One warp per 32 entries of b in row a. In rows
+// without a matrix, the warp searches entry by entry.
 extern "C" __global__ void __launch_bounds__(32 * num_warps)
     motif_triangles(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ rows, long long num_entries, int begin, int end,
                     motif_work* work) {
@@ -304,7 +304,7 @@ extern "C" __global__ void __launch_bounds__(32 * num_warps)
     walk_rows(batches[warp_id()], 0, found, [&](int piece, long long number) {
       const long long entry = first + piece;
       const int row = rows[entry], place = static_cast<int>(entry - offsets[row]);
-      // The neighbor of that number: in the word that takes the count beyond it.
+      // Find the neighbor with this number: it is in the word where the running count exceeds the number.
       long long at = word_begins[entry];
       unsigned bits = bits_above(words[at], place);
       int left = static_cast<int>(number);

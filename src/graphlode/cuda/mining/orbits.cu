@@ -1,8 +1,8 @@
 // mining/orbits.cu - sums over the triangles and 4-cliques of every entry: the local part of orbits.
 //
-// A warp takes the entry of h in row u and goes through the common neighbors w of both, one per lane: the bits of row h
-// in the local graph of u, or, where u has no matrix, a search. Every triangle is met from its six entries, and nothing
-// is scattered but to entries of the same row. See orbits/sums.cuh for what is summed.
+// A warp takes the entry of h in row u and visits the common neighbors w of both, one per lane. They come from the bits
+// of row h in the local graph of u or, if u has no matrix, from a search. Every triangle is found from its six entries,
+// so a warp adds to entries of row u only. See orbits/sums.cuh for the sums.
 #include "grid.cuh"
 #include "motifs/graph.cuh"
 #include "orbits/sums.cuh"
@@ -15,24 +15,24 @@
 
 constexpr int num_warps = 8;
 constexpr int most_held = 64;
-constexpr int long_row_words = 32, short_row = 8;  // of words that are listed
+constexpr int long_row_words = 32, short_row = 8;  // in listed words
 
 using count_t = unsigned long long;
 constexpr bool for_edges = EDGES != 0;
 
-// Writes what the lanes of a warp have summed.
+// Writes the sum over the lanes of a warp.
 __device__ __forceinline__ void write_sum(const orbit_sums& sums, orbit_sum which, long long entry, count_t value) {
   value = warp_sum(value);
   if (lane_id() == 0) sums.at(which, entry) = value;
 }
 
-// Adds it, where others add, too.
+// Adds the sum over the lanes of a warp atomically, for sums that other warps add to.
 __device__ __forceinline__ void add_sum(const orbit_sums& sums, orbit_sum which, long long entry, count_t value) {
   value = warp_sum(value);
   if (lane_id() == 0 && value != 0) atomicAdd(&sums.at(which, entry), value);
 }
 
-// Sums that need degrees and triangles only. A warp per entry.
+// Sums that need only degrees and triangles. One warp per entry.
 extern "C" __global__ void __launch_bounds__(32 * num_warps)
     orbit_triangles(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ rows,
                     const long long* __restrict__ vertex_triangles, const long long* __restrict__ ahead,
@@ -81,7 +81,8 @@ extern "C" __global__ void __launch_bounds__(32 * num_warps)
   }
 }
 
-// Sums over common neighbors whose terms are sums of the first kind. A warp per entry.
+// Sums over common neighbors whose terms are sums of orbit_triangles, orbit_cliques and orbit_pairs. One warp per
+// entry.
 extern "C" __global__ void __launch_bounds__(32 * num_warps)
     orbit_second(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ rows, long long num_entries, long long begin,
                  long long end, count_t* values) {
@@ -109,14 +110,14 @@ extern "C" __global__ void __launch_bounds__(32 * num_warps)
   }
 }
 
-// Edges ab of the local graph of u that a warp has met at a, waiting to be credited to the triangles they are in there.
+// Edges ab of the local graph of u that a warp has found at a. They wait to be credited to their triangles there.
 struct held_edges {
   int places[most_held];  // of b
   unsigned cliques[most_held], triangles[most_held];
 };
 
-// Credits `count` held edges to every c that is joined to a and b in the local graph of u: uabc is a 4-clique. A lane
-// has one c of each word of row a.
+// Credits `count` held edges to every c adjacent to a and b in the local graph of u: then uabc is a 4-clique. Each lane
+// has one c in each word of row a.
 __device__ void credit_held(const motif_graph& graph, const orbit_sums& sums, int u, long long entry,
                             const held_edges& held, int count) {
   const unsigned* const matrix = graph.matrices + graph.matrix_begins[u];
@@ -136,7 +137,7 @@ __device__ void credit_held(const motif_graph& graph, const orbit_sums& sums, in
   }
 }
 
-// The same for one edge ab by one lane, along the words of row b: there are few of them, and many of row a.
+// Credits one edge ab with one lane, along the words of row b. Used when row b has few words and row a many.
 __device__ void credit_alone(const motif_graph& graph, const orbit_sums& sums, int u, int place_a, int place_b,
                              unsigned cliques, unsigned triangles) {
   const long long row = graph.offsets[u];
@@ -152,7 +153,7 @@ __device__ void credit_alone(const motif_graph& graph, const orbit_sums& sums, i
   }
 }
 
-// The same for one edge ab without a matrix, by one lane.
+// Credits one edge ab with one lane when u has no matrix.
 __device__ void credit_searched(const motif_graph& graph, const orbit_sums& sums, int u, int a, int b, unsigned cliques,
                                 unsigned triangles) {
   for (long long entry = graph.offsets[u]; entry < graph.offsets[u + 1]; ++entry) {
@@ -163,7 +164,7 @@ __device__ void credit_searched(const motif_graph& graph, const orbit_sums& sums
   }
 }
 
-// Sums over 4-cliques. A warp per entry of a in row u. Shared memory: held edges of every warp.
+// Sums over 4-cliques. One warp per entry of a in row u. Shared memory: the held edges of every warp.
 extern "C" __global__ void __launch_bounds__(32 * num_warps)
     orbit_cliques(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ rows, long long num_entries, long long begin,
                   long long end, count_t* values) {
@@ -176,7 +177,8 @@ extern "C" __global__ void __launch_bounds__(32 * num_warps)
     const int u = rows[entry], a = neighbors[entry], place_a = static_cast<int>(entry - offsets[u]);
     const bool searched = u >= num_local;
     count_t cliques = 0, hats = 0, almost = 0, reach = 0;
-    // The triangle u, a, b: its 4-cliques, if edge ab is to be credited, and the triangles at ab.
+    // For the triangle u, a, b: returns its number of 4-cliques if edge ab is to be credited, otherwise 0. Sets the
+    // number of triangles at ab.
     const auto meet = [&](int place_b, unsigned& held_triangles) -> unsigned {
       const int b = neighbors[offsets[u] + place_b];
       const unsigned found = searched ? graph.search_common(u, a, b) : graph.local_common(u, place_a, place_b);

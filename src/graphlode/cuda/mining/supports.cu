@@ -1,9 +1,9 @@
 // mining/supports.cu - the whole graph in rank space, with an id for every edge.
 //
-// All entries, both directions, are written as sort keys (row above, neighbor below): one device-wide sort puts every
-// row in order, and the sorted keys say which row an entry is in, so that later steps take a thread per entry and long
-// rows are nobody's burden. Edge ids are places in the lower parts of rows, back to back; an entry of an upper part
-// finds its id by a binary search in the lower part of the row at the other end.
+// All entries in both directions are written as sort keys (row in the upper bits, neighbor below), and one device-wide
+// sort orders every row. The sorted keys also name the row of each entry, so later steps use one thread per entry and
+// long rows cause no imbalance. Edge ids number the entries of the lower parts of all rows, back to back. An entry of
+// an upper part finds its id by a binary search in the lower part of the other end's row.
 #include "grid.cuh"
 #include "platform.cuh"
 #include "search.cuh"
@@ -13,7 +13,7 @@
 #error "VERTEX_T is set by the host"
 #endif
 
-// The sort key of every entry, a warp per vertex; a bad neighbor is a fault.
+// Writes the sort key of every entry. A bad neighbor raises a fault. One warp per vertex.
 extern "C" __global__ void supports_keys(const long long* __restrict__ offsets, const VERTEX_T* __restrict__ neighbors,
                                          const VERTEX_T* __restrict__ rank, long long num_vertices, int rank_bits,
                                          long long* keys, status_word* status) {
@@ -28,7 +28,7 @@ extern "C" __global__ void supports_keys(const long long* __restrict__ offsets, 
   }
 }
 
-// How many neighbors of each row rank below it. A thread per row.
+// Counts the neighbors of each row that rank below it. One thread per row.
 extern "C" __global__ void supports_lower(const long long* __restrict__ offsets, const VERTEX_T* __restrict__ neighbors,
                                           long long num_vertices, int* lower) {
   for (long long row = grid_thread_id(); row < num_vertices; row += grid_threads()) {
@@ -37,7 +37,8 @@ extern "C" __global__ void supports_lower(const long long* __restrict__ offsets,
   }
 }
 
-// The edge id of every entry, and the upper parts of all rows back to back: the oriented graph. A thread per entry.
+// Writes the edge id of every entry, and the upper parts of all rows back to back: the oriented graph. One thread per
+// entry.
 extern "C" __global__ void supports_edges(const long long* __restrict__ offsets, const VERTEX_T* __restrict__ neighbors,
                                           const int* __restrict__ lower, const long long* __restrict__ lower_offsets,
                                           const long long* __restrict__ keys, int rank_bits, long long num_entries,
@@ -56,7 +57,7 @@ extern "C" __global__ void supports_edges(const long long* __restrict__ offsets,
   }
 }
 
-// Triangles from the order of the oriented entries into that of the edge ids. A thread per entry.
+// Copies triangle counts from the order of oriented entries to the order of edge ids. One thread per entry.
 extern "C" __global__ void supports_triangles(const int* __restrict__ lower,
                                               const long long* __restrict__ lower_offsets,
                                               const VERTEX_T* __restrict__ neighbors,

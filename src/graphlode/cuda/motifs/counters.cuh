@@ -1,23 +1,23 @@
-// motifs/counters.cuh - counters by vertex in shared memory: a table for few vertices, an array for a range of them.
+// motifs/counters.cuh - counters by vertex in shared memory: a hash table for few vertices, an array for a range.
 //
-// Both count what their threads add together and are looked up afterwards; `clear` makes them ready for the next use.
-// Threads are synchronised by the caller.
+// Threads first count together, then look counts up; `clear` prepares for the next use. The caller synchronizes the
+// threads.
 #pragma once
 #include "warp.cuh"
 
-// One store clears them all.
+// Four counts that one store clears.
 struct alignas(16) four_counts {
   unsigned counts[4];
 };
 
-// A counter for each vertex from `begin` on, in `num_words` words, a multiple of four that begins at one. Where counts
-// fit 16 bits, two share a word: that of a vertex and that of the one num_words after it, so that neighbors do not
-// meet.
+// A counter for each vertex from `begin` on, in `num_words` words. num_words and the start are multiples of four words.
+// If counts fit 16 bits, two counters share a word: place p and place p + num_words, so that adjacent vertices use
+// different words.
 struct range_counters {
   unsigned* counts;
   int begin;
   int num_words;
-  unsigned low_mask;  // of the lower counter of a word: 16 bits, or all
+  unsigned low_mask;  // mask of the lower counter of a word: 16 bits, or all
 
   __device__ __forceinline__ void clear(int size, int thread, int threads) const {
     four_counts* const fours = reinterpret_cast<four_counts*>(counts);
@@ -34,7 +34,7 @@ struct range_counters {
   }
 };
 
-// A hash table of 2^bits slots, at most half full, with linear probing. The highest bit of a count may serve as a mark.
+// A hash table of 2^bits slots with linear probing, at most half full. The highest bit of a count may serve as a mark.
 struct hashed_counters {
   static constexpr int empty = -1;
 
@@ -48,7 +48,7 @@ struct hashed_counters {
       counts[i] = 0;
     }
   }
-  // The slot of a vertex, which is given one if it has none.
+  // The slot of a vertex; takes a free slot if it has none.
   __device__ __forceinline__ unsigned claim(int vertex) const {
     for (unsigned slot = first_slot(vertex);; slot = next_slot(slot)) {
       const int before = atomicCAS(&keys[slot], empty, vertex);
@@ -79,7 +79,7 @@ struct hashed_counters {
   __device__ __forceinline__ unsigned next_slot(unsigned slot) const { return (slot + 1) & ((1u << bits) - 1); }
 };
 
-// Bits of the smallest table, of at least 32 slots, that `members` fill no more than half.
+// Bits of the smallest table that has at least 32 slots and is at most half full with `members`.
 __device__ __forceinline__ int counter_bits(unsigned members) {
   return max(5, 32 - __clz(static_cast<int>(2 * members - 1)));
 }

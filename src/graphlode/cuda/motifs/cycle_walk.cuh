@@ -1,7 +1,7 @@
-// motifs/cycle_walk.cuh - the first steps towards 5-cycles i - x - j - k - y below i: the walks i - x - j.
+// motifs/cycle_walk.cuh - the walks i - x - j: the first two steps of 5-cycles i - x - j - k - y below i.
 //
-// Counters say for every j how many neighbors x of i, below i, it has; their highest bit, the mark, that it is a
-// neighbor of i itself.
+// For every j, a counter holds the number of neighbors x of i below i that are adjacent to j. Its highest bit, the
+// mark, says that j is itself a neighbor of i.
 #pragma once
 #include "motifs/walk.cuh"
 #include "search.cuh"
@@ -17,7 +17,7 @@ struct cycle_graph {
   const int* __restrict__ places;
 };
 
-// Counts the walks of the warp's share of the lower neighbors of i: 32 at a time, every `warps`-th time.
+// Counts the walks through the warp's share of the lower neighbors of i: every `warps`-th group of 32.
 template <class Counters>
 __device__ void count_ways(const cycle_graph& graph, int i, const Counters& counters, row_batch& batch, int warp,
                            int warps) {
@@ -41,8 +41,8 @@ __device__ void mark_neighbors(const cycle_graph& graph, int i, const Counters& 
   for (long long entry = begin + thread; entry < end; entry += threads) counters.set_mark(graph.neighbors[entry]);
 }
 
-// Calls visit(number, entry) for every edge from the warp's share of the counted vertices j to a k with j < k < i;
-// `number` is that of j in the list of counters, `entry` that of k in row j.
+// Calls visit(number, entry) for every edge from the warp's share of the counted vertices j to a k with j < k < i.
+// `number` is the number of j in the list of counters, `entry` is the entry of k in row j.
 template <class Counters, class Visit>
 __device__ void visit_inner_edges(const cycle_graph& graph, int i, const Counters& counters, row_batch& batch, int warp,
                                   int warps, Visit visit) {

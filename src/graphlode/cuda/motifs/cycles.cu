@@ -1,13 +1,13 @@
 // motifs/cycles.cu - 5-cycles, each at its highest vertex i.
 //
-// A cycle i - x - j - k - y below i: w(j) is the number of neighbors x of i, below i, that j has. The product
-// (w(j) - [k ~ i]) (w(k) - [j ~ i]) over the edges jk below i counts the ways to choose x other than k and y other than
-// j; those with x = y are triangles, which another pass takes off.
+// For a cycle i - x - j - k - y below i, let w(j) be the number of neighbors x of i, below i, that are adjacent to j.
+// The product (w(j) - [k ~ i]) (w(k) - [j ~ i]), summed over the edges jk below i, counts the choices of x other than k
+// and y other than j. The choices with x = y are triangles, which another pass subtracts.
 //
-// w is counted by the wedges i - x - j, then the edges from each j to higher k are walked. A warp or a block has w in a
-// table in shared memory; vertices i with more wedges than a table takes have it in global memory, by vertex, with a
-// list of those that were touched. The highest bit of a counter says that the vertex is a neighbor of i. Cost: a step
-// per wedge, and one per edge from a counted j to a higher k below i.
+// The wedges i - x - j give w. Then the edges from each j to a higher k are visited. A warp or a block keeps w in a
+// table in shared memory. Vertices i with too many wedges for a table keep w in global memory, by vertex, with a list
+// of the vertices used. The highest bit of a counter says that the vertex is a neighbor of i. Cost: one step per wedge,
+// and one per edge from a counted j to a higher k below i.
 #include "block.cuh"
 #include "grid.cuh"
 #include "motifs/counters.cuh"
@@ -20,7 +20,7 @@
 
 constexpr int most_warps = 16;
 
-// Counters in global memory, and who has one.
+// Counters in global memory, with a list of the vertices that have one.
 struct listed_counters {
   unsigned* counts;
   int* members;
@@ -38,7 +38,7 @@ struct listed_counters {
   __device__ __forceinline__ unsigned count(int number) const { return counts[members[number]]; }
 };
 
-// A table as a list: slots without a member are members -1.
+// A table seen as a list: free slots are members -1.
 struct listed_table : hashed_counters {
   __device__ __forceinline__ void set_mark(int vertex) const {
     const int slot = find(vertex);
@@ -49,7 +49,7 @@ struct listed_table : hashed_counters {
   __device__ __forceinline__ unsigned count(int number) const { return counts[number]; }
 };
 
-// The products over the edges from the warp's share of the counted vertices.
+// Sums the products over the edges of the warp's share of the counted vertices.
 template <class Counters>
 __device__ void sum_products(const cycle_graph& graph, int i, const Counters& counters, row_batch& batch, int warp,
                              int warps, wide_sum& sum) {
@@ -62,9 +62,11 @@ __device__ void sum_products(const cycle_graph& graph, int i, const Counters& co
   });
 }
 
-// `tasks` are (wedges << 32 | i), ascending; [begin, end) of three kinds are done here: with counters in `scratch`,
-// zero before and after and with a list in `touched`, num_vertices for each block; by tables of a block; by tables of a
-// warp.
+// Counts the cycles of `tasks`, which are (wedges << 32 | i), ascending, in three ranges [begin, end):
+// - listed: one block per task. The counters are in `scratch`, zero before and after, with a list in `touched`; both
+//   have num_vertices elements per block.
+// - block: one block per task, with a table in shared memory.
+// - warp: one warp per task, with a table in shared memory.
 extern "C" __global__ void __launch_bounds__(32 * most_warps, 2)
     motif_cycles(const long long* __restrict__ offsets, const int* __restrict__ neighbors,
                  const int* __restrict__ lower, const int* __restrict__ firsts, const int* __restrict__ places,

@@ -1,19 +1,18 @@
-// motifs/graph.cuh - the supported graph as motif kernels see it, and the graphs inside of neighbourhoods as bit
-// matrices.
+// motifs/graph.cuh - the graph as motif kernels use it, and the local graphs of neighborhoods as bit matrices.
 //
-// Rows are in rank space, both directions, ascending. For the entry of h in row u, `places` is the place of u in row h,
-// and `supports` the triangles at the edge: both save a search.
+// Rows are in rank space, contain both directions, and are sorted. For the entry of h in row u, `places` is the place
+// of u in row h, and `supports` the number of triangles at the edge. Both save a search.
 //
 // The local graph of h has the neighbors of h as vertices, numbered by their places in row h, and the edges among them.
-// It is a matrix of bits, word by word: word j of all rows, then word j + 1 of all rows, so that neighboring places are
-// neighbors in memory. Most rows have few words that are not zero: these are listed, by entry, as (word, bits). In
-// large matrices a bit for each tile of 32 x 32 says whether it has any edge. Ranks ascend by degree, and only the
-// ranks below `num_local` have a matrix, of fewer than 2^32 words; the others are searched for.
+// It is a bit matrix stored word by word: word j of all rows, then word j + 1 of all rows, so that adjacent places are
+// adjacent in memory. Most rows have few nonzero words; these are listed, by entry, as (word, bits). In large matrices,
+// one bit per tile of 32 x 32 says whether the tile has an edge. Ranks ascend by degree. Only ranks below `num_local`
+// have a matrix, of fewer than 2^32 words; for the others the rows are searched.
 #pragma once
 #include "search.cuh"
 #include "warp.cuh"
 
-// C(x, 2); x may be anything from 0.
+// C(x, 2), also for x = 0.
 __device__ __forceinline__ unsigned long long pairs_of(unsigned long long x) { return x == 0 ? 0 : x * (x - 1) / 2; }
 
 struct local_word {
@@ -27,8 +26,8 @@ __device__ __forceinline__ unsigned bits_above(local_word own, int place) {
   return own.bits & ~0u << (place & 31) << 1;
 }
 
-// How many vertices have an edge to all three, through the shortest of their rows. Not worth the registers of the
-// kernels that hope to do without.
+// The number of vertices adjacent to all three, found through the shortest row. Not inlined: it would cost registers in
+// kernels that rarely call it.
 __device__ __noinline__ unsigned count_common(const long long* offsets, const int* neighbors, int a, int b, int c) {
   const auto degree = [&](int row) { return static_cast<int>(offsets[row + 1] - offsets[row]); };
   const auto exchange = [](int& first, int& second) {
@@ -46,13 +45,13 @@ __device__ __noinline__ unsigned count_common(const long long* offsets, const in
   return found;
 }
 
-constexpr unsigned tiled_words = 8;  // matrices of more words per row have tiles
+constexpr unsigned tiled_words = 8;  // matrices with more words per row have tiles
 
 struct motif_graph {
   const long long* __restrict__ offsets;
   const int* __restrict__ neighbors;
-  const int* __restrict__ lower;     // by row: how many neighbors rank below it
-  const int* __restrict__ firsts;    // by row: the first place of a neighbor that has two neighbors or more
+  const int* __restrict__ lower;     // by row: the number of neighbors that rank below it
+  const int* __restrict__ firsts;    // by row: the first place of a neighbor with at least two neighbors
   const int* __restrict__ places;    // by entry
   const int* __restrict__ supports;  // by entry
   const long long* __restrict__ matrix_begins;
@@ -74,13 +73,13 @@ struct motif_graph {
     return count_common(offsets, neighbors, h, u, v);
   }
 
-  // The listed words of the row of a place in the local graph of h.
+  // The number of listed words in the row of a place, in the local graph of h.
   __device__ __forceinline__ long long num_words(int h, int place) const {
     return word_begins[offsets[h] + place + 1] - word_begins[offsets[h] + place];
   }
 
-  // The same by one lane for neighbors u and v of h at these places, by the words of one of their rows in the local
-  // graph: that of `place_u`, unless it is long.
+  // |N(h) & N(u) & N(v)| for the neighbors u and v of h at these places, by one lane. Uses the words of one of their
+  // rows in the local graph: that of `place_u`, unless it is long and the other is shorter.
   __device__ __forceinline__ unsigned local_common(int h, int place_u, int place_v) const {
     const long long row = offsets[h];
     if (h >= num_local) return search_common(h, neighbors[row + place_u], neighbors[row + place_v]);
@@ -101,7 +100,7 @@ struct motif_graph {
   }
 };
 
-// Words of a row of a matrix, and of a row of tiles.
+// The number of words in a row of a matrix, and in a row of tiles.
 __device__ __forceinline__ unsigned matrix_words(int degree) { return (static_cast<unsigned>(degree) + 31) / 32; }
 __device__ __forceinline__ unsigned tile_words(int degree) { return (matrix_words(degree) + 31) / 32; }
 

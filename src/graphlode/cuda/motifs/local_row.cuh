@@ -1,21 +1,21 @@
-// motifs/local_row.cuh - c3(h, u, v) for one u and many v, which a warp asks in chunks of 32 places of row h.
+// motifs/local_row.cuh - c3(h, u, v) for one u and many v, which a warp queries in chunks of 32 places of row h.
 #pragma once
 #include "motifs/graph.cuh"
 #include "warp.cuh"
 
-// The row of u in the local graph of h, as a warp goes through it: each lane keeps one of the words that are not zero.
-// For each chunk, only those are looked at whose tile has any edge.
+// The row of u in the local graph of h. Each lane keeps one of its nonzero words. A chunk only uses the words whose
+// tile has an edge.
 struct local_row {
   const unsigned* matrix;
   const unsigned* tiles;  // null if there are none
   const local_word* words;
   int count;
   unsigned stride, tile_stride;
-  unsigned bits, column, tile_row;  // the own word; where its column begins in the matrix, and its row in the tiles
-  unsigned tile;                    // a bit for each chunk of the 32 that begin at tile_chunk
+  unsigned bits, column, tile_row;  // the lane's word; the start of its column in the matrix, its row in the tiles
+  unsigned tile;                    // one bit for each of the 32 chunks from tile_chunk on
   int tile_chunk;
 
-  // Called by all lanes; h has a matrix.
+  // Called by all lanes. h must have a matrix.
   __device__ __forceinline__ void open(const motif_graph& graph, int h, long long row, int degree, int place_u) {
     matrix = graph.matrices + graph.matrix_begins[h];
     tiles = matrix_words(degree) > tiled_words ? graph.tiles + graph.tile_begins[h] : nullptr;
@@ -27,7 +27,7 @@ struct local_row {
     load(0);
   }
 
-  // c3 for the place 32 * chunk + lane of each lane that is `on`; the other lanes come along.
+  // c3 for the place 32 * chunk + lane of each lane that is `on`. Called by all lanes.
   __device__ __forceinline__ unsigned common(int chunk, bool on) {
     unsigned found = 0;
     for (int first = 0; first < count; first += 32) {
@@ -38,7 +38,7 @@ struct local_row {
       }
       const bool met = bits != 0 && (tile >> (chunk & 31) & 1) != 0;
       const unsigned* const places = matrix + 32 * chunk + lane_id();
-      // Two at a time: both reads are on their way before the first is waited for.
+      // Two at a time, so that both loads are in flight before the first is used.
       for (unsigned left = __ballot_sync(full_mask, met); left != 0;) {
         const int first_from = __ffs(static_cast<int>(left)) - 1;
         left &= left - 1;
@@ -50,7 +50,7 @@ struct local_row {
           first_word = places[first_at];
           if (left != 0) second_word = places[second_at];
         }
-        left &= left - 1;  // stays zero
+        left &= left - 1;  // zero stays zero
         found += static_cast<unsigned>(__popc(first_word & __shfl_sync(full_mask, bits, first_from)));
         found += static_cast<unsigned>(__popc(second_word & __shfl_sync(full_mask, bits, second_from)));
       }

@@ -1,10 +1,10 @@
 // motifs/materialize.cu - motifs from stored lists: triangles by edge, wedges by vertex, diamonds by entry.
 //
-// Every list is made in the same way: threads say how much they will write, a running sum gives each its place, and
-// they write without conflicts. Wedges u - h - v and diamonds (u - h, v: both adjacent to a common neighbor of u and h)
-// are written as sort keys, so that one sort orders all rows: equal keys then stand together, and the length of a run
-// is W(u, v) or c3(h, u, v). Simple and regular, at the price of all wedges and diamonds in memory. The two steps are
-// those of the ESCAPE formulas on GPUs; see docs/operations/motifs.md.
+// Every list is made in the same way: a first kernel counts what each thread will write, a running sum gives each its
+// place, and a second kernel writes without conflicts. Wedges u - h - v and diamonds (u - h, v: both adjacent to a
+// common neighbor of u and h) are written as sort keys, and one sort orders all rows. Equal keys are then adjacent, and
+// the length of a run is W(u, v) or c3(h, u, v). This is simple and regular, but needs memory for all wedges and
+// diamonds. The two steps are those of the ESCAPE formulas on GPUs; see docs/operations/motifs.md.
 #include "grid.cuh"
 #include "motifs/graph.cuh"
 #include "motifs/sums.cuh"
@@ -13,8 +13,8 @@
 #include "search.cuh"
 #include "warp.cuh"
 
-// Lists the common neighbors of every edge, ascending. A warp per entry of a lower neighbor; lanes go through the
-// shorter of the two rows.
+// Lists the common neighbors of every edge, sorted. One warp per entry of a lower neighbor; the lanes scan the shorter
+// of the two rows.
 extern "C" __global__ void materialize_triangles(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ rows,
                                                  const int* __restrict__ edges, long long num_entries,
                                                  const long long* __restrict__ triangle_begins, int* triangles) {
@@ -35,7 +35,7 @@ extern "C" __global__ void materialize_triangles(MOTIF_GRAPH_PARAMETERS, const i
   }
 }
 
-// How many wedges each of the entries [begin, end) has, one place late. A thread per entry.
+// Counts the wedges of each of the entries [begin, end), one place late. One thread per entry.
 extern "C" __global__ void materialize_wedge_counts(const int* __restrict__ neighbors, const int* __restrict__ firsts,
                                                     const int* __restrict__ places, long long begin, long long end,
                                                     long long* wedge_begins) {
@@ -44,7 +44,7 @@ extern "C" __global__ void materialize_wedge_counts(const int* __restrict__ neig
   }
 }
 
-// The wedges as keys (u above, v below). A warp per entry.
+// Writes the wedges as keys (u above, v below). One warp per entry.
 extern "C" __global__ void materialize_wedges(const long long* __restrict__ offsets, const int* __restrict__ neighbors,
                                               const int* __restrict__ firsts, const int* __restrict__ rows,
                                               long long begin, long long end,
@@ -58,8 +58,8 @@ extern "C" __global__ void materialize_wedges(const long long* __restrict__ offs
   }
 }
 
-// Calls take(first, count) for every common neighbor x of the row u and the neighbor h of an entry, lanes apart: the
-// common neighbors of x and h below u are `count` of the list of triangles from `first` on.
+// Calls take(first, count) for every common neighbor x of row u and the neighbor h of an entry, one x per lane. The
+// common neighbors of x and h below u are the `count` elements of the list of triangles from `first` on.
 template <class Take>
 __device__ __forceinline__ void visit_diamonds(const motif_graph& graph, const int* edges,
                                                const long long* triangle_begins, const int* triangles, int u,
@@ -81,7 +81,7 @@ __device__ __forceinline__ void visit_diamonds(const motif_graph& graph, const i
   }
 }
 
-// How many diamonds each of the entries [begin, end) has, one place late. A warp per entry.
+// Counts the diamonds of each of the entries [begin, end), one place late. One warp per entry.
 extern "C" __global__ void materialize_diamond_counts(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ rows,
                                                       const int* __restrict__ edges,
                                                       const long long* __restrict__ triangle_begins,
@@ -97,7 +97,7 @@ extern "C" __global__ void materialize_diamond_counts(MOTIF_GRAPH_PARAMETERS, co
   }
 }
 
-// The diamonds as keys (entry of h in row u above, v below). A warp per entry.
+// Writes the diamonds as keys (entry of h in row u above, v below). One warp per entry.
 extern "C" __global__ void materialize_diamonds(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ rows,
                                                 const int* __restrict__ edges,
                                                 const long long* __restrict__ triangle_begins,
@@ -116,7 +116,7 @@ extern "C" __global__ void materialize_diamonds(MOTIF_GRAPH_PARAMETERS, const in
   }
 }
 
-// Runs of equal keys, as their first places: begins[number_of_runs] is the number of keys.
+// Runs of equal keys. `begins` has the first place of each run; begins[number_of_runs] is the number of keys.
 struct key_runs {
   const long long* __restrict__ keys;
   const long long* __restrict__ begins;
@@ -126,7 +126,7 @@ struct key_runs {
   __device__ __forceinline__ unsigned long long length(long long run) const {
     return static_cast<unsigned long long>(begins[run + 1] - begins[run]);
   }
-  // The length of the run of a key that is there.
+  // The length of the run of a key. The key must exist.
   __device__ __forceinline__ unsigned long long find(long long wanted) const {
     long long first = 0, last = count - 1;
     while (first < last) {
@@ -141,7 +141,7 @@ struct key_runs {
   }
 };
 
-// The sums over pairs that only need W. A thread per pair.
+// The sums over pairs that need only W. One thread per pair.
 extern "C" __global__ void materialize_pair_sums(const long long* __restrict__ offsets,
                                                  const long long* __restrict__ wedge_keys,
                                                  const long long* __restrict__ wedge_runs, long long num_pairs,
@@ -163,7 +163,7 @@ extern "C" __global__ void materialize_pair_sums(const long long* __restrict__ o
   flush_sum(work, sum_k23, k23);
 }
 
-// Houses: every wedge again, with the W of its pair. A warp per entry.
+// Houses: visits every wedge again, with the W of its pair. One warp per entry.
 extern "C" __global__ void materialize_houses(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ rows, long long begin,
                                               long long end, const long long* __restrict__ wedge_keys,
                                               const long long* __restrict__ wedge_runs, long long num_pairs,
@@ -181,7 +181,7 @@ extern "C" __global__ void materialize_houses(MOTIF_GRAPH_PARAMETERS, const int*
   flush_sum(work, sum_houses, houses);
 }
 
-// The sums over triangles without 4-cliques, for the highest vertex in [begin, end). A warp per entry of b in row a.
+// The sums over triangles without 4-cliques, for the highest vertex in [begin, end). One warp per entry of b in row a.
 extern "C" __global__ void materialize_triangle_sums(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ rows,
                                                      const int* __restrict__ edges, long long num_entries,
                                                      const long long* __restrict__ triangle_begins,
@@ -202,8 +202,8 @@ extern "C" __global__ void materialize_triangle_sums(MOTIF_GRAPH_PARAMETERS, con
   sums.flush(work);
 }
 
-// The sums with c3: over diamonds, and over triangles in 4-cliques, which are diamonds with h < v < u and v ~ u. A
-// thread per run of equal diamonds; `begin` is the first entry of the keys.
+// The sums that need c3: over diamonds, and over triangles in 4-cliques, which are diamonds with h < v < u and v ~ u.
+// One thread per run of equal diamonds. `begin` is the first entry of the keys.
 extern "C" __global__ void materialize_diamond_sums(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ rows,
                                                     long long begin, const long long* __restrict__ diamond_keys,
                                                     const long long* __restrict__ diamond_runs, long long num_runs,

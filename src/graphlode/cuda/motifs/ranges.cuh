@@ -1,10 +1,10 @@
-// motifs/ranges.cuh - ranges of vertices that are few enough for counters in shared memory.
+// motifs/ranges.cuh - ranges of vertices small enough for counters in shared memory.
 #pragma once
 #include "motifs/graph.cuh"
 #include "search.cuh"
 
-// Vertices [low, high), and where they are in each row: cuts[row * stride] to the next. Without cuts they are searched
-// for, unless the range has all there are.
+// Vertices [low, high), and their places in each row: from cuts[row * stride] to the next cut. Without cuts the places
+// are searched, unless the range has all vertices.
 struct vertex_range {
   int low, high;
   const int* cuts;

@@ -1,8 +1,7 @@
-// motifs/staged.cuh - pieces of many rows in shared memory, cut into chunks of 32 places that all warps of a block
-// share.
+// motifs/staged.cuh - pieces of many rows in shared memory, cut into chunks of 32 places for the warps of a block.
 //
-// Chunks begin at places divisible by 32, as the tiles of local graphs do. Each warp takes the same number of chunks,
-// one after the other: most of the time it stays in one row.
+// Chunks begin at multiples of 32, as the tiles of local graphs do. Each warp takes the same number of consecutive
+// chunks, so it mostly stays in one row.
 #pragma once
 #include "block.cuh"
 #include "warp.cuh"
@@ -11,14 +10,14 @@ constexpr int most_staged = 256;
 
 struct staged_rows {
   long long begins[most_staged];                // where the row begins in the graph
-  int firsts[most_staged], lasts[most_staged];  // the places of the piece
-  unsigned ends[most_staged];                   // chunks of this and all rows before
+  int firsts[most_staged], lasts[most_staged];  // the first place of the piece, and the one after its last
+  unsigned ends[most_staged];                   // number of chunks in this and all earlier rows
   unsigned sums[32], total;
 
-  // The number of rows that are staged at a time.
+  // The number of rows that can be staged at a time.
   __device__ __forceinline__ static int capacity() { return min(most_staged, static_cast<int>(blockDim.x)); }
 
-  // Stages the piece that each of the first threads brings. Called by all threads of the block.
+  // Stages one piece for each of the first capacity() threads. Called by all threads of the block.
   __device__ __forceinline__ void stage(bool there, long long begin, int first, int last) {
     const int thread = static_cast<int>(threadIdx.x);
     const unsigned chunks = there && first < last ? static_cast<unsigned>(((last + 31) >> 5) - (first >> 5)) : 0u;
@@ -34,7 +33,7 @@ struct staged_rows {
     __syncthreads();
   }
 
-  // Calls take(row, first_chunk, last_chunk) for the rows of the calling warp's share, by all of its lanes: chunk k are
+  // Calls take(row, first_chunk, last_chunk) for the rows of the calling warp's share, in all its lanes. Chunk k has
   // the places from 32 k on.
   template <class Take>
   __device__ __forceinline__ void share(Take take) const {

@@ -1,6 +1,6 @@
-// motifs/sums.cuh - exact sums of 128 bits, and where the sums of all motif passes are gathered.
+// motifs/sums.cuh - exact 128-bit sums, and the memory in which all motif passes gather them.
 //
-// Threads sum on their own; what they have is added up by warps and then atomically. No term is negative.
+// Each thread sums alone. Warps then add up their lanes and add the result atomically. No term is negative.
 #pragma once
 #include "motifs/graph.cuh"
 #include "status.cuh"
@@ -17,7 +17,7 @@ struct wide_sum {
     add(a * b);
     high += __umul64hi(a, b);
   }
-  // Takes off something that is known to be in it.
+  // Subtracts a value that the sum is known to contain.
   __device__ __forceinline__ void subtract(unsigned long long value) {
     high -= low < value;
     low -= value;
@@ -25,7 +25,7 @@ struct wide_sum {
 };
 
 // In the order of SUMS in motifs.py. Some are multiples of the sums that `graphlode.mining.motifs` defines, so that
-// every term is whole; the driver divides.
+// every term is an integer; the driver divides.
 enum motif_sum {
   sum_wedges,
   sum_triangles,
@@ -59,13 +59,13 @@ enum motif_sum {
   num_motif_sums
 };
 
-// 64-bit words only, in the order that motifs.py knows.
+// Only 64-bit words. motifs.py relies on their order.
 struct motif_work {
   status_word status;
   unsigned long long sums[2 * num_motif_sums];
 };
 
-// Adds the sums of all lanes of a warp to the one they share. Called by all lanes.
+// Adds the sums of all lanes to the shared sum. Called by all lanes of a warp.
 __device__ __noinline__ void flush_sum(motif_work* work, motif_sum which, wide_sum sum) {
   for (int distance = 16; distance > 0; distance >>= 1) {
     const unsigned long long low = __shfl_xor_sync(full_mask, sum.low, distance);

@@ -1,15 +1,15 @@
-// motifs/triangles.cuh - what the sums over triangles a < b < c are made of.
+// motifs/triangles.cuh - the terms of the sums over triangles a < b < c.
 #pragma once
 #include "motifs/graph.cuh"
 #include "motifs/sums.cuh"
 #include "search.cuh"
 
-// Degrees, triangles at the edges, and how many neighbors of the three rank above c.
+// Degrees of the vertices, triangles at the edges, and the number of neighbors of the three that rank above c.
 struct triangle_facts {
   unsigned long long da, db, dc, ab, ac, bc, above;
 };
 
-// The triangle of the entry of b in row a with the neighbor of a at place c_in_a.
+// The triangle of the entry of b in row a and the neighbor of a at place c_in_a.
 __device__ __forceinline__ triangle_facts triangle_at(const motif_graph& graph, int a, long long entry, int c_in_a) {
   const int b = graph.neighbors[entry], c = graph.neighbors[graph.offsets[a] + c_in_a], below = graph.lower[b];
   const long long row_b = graph.offsets[b];
@@ -31,7 +31,7 @@ __device__ __forceinline__ triangle_facts triangle_at(const motif_graph& graph, 
 struct triangle_sums {
   wide_sum cobras, gems, corrections, cliques4, tailed_cliques, hatted, almost_cliques;
 
-  // A triangle that is in `cliques` 4-cliques.
+  // Adds a triangle that is in `cliques` 4-cliques.
   __device__ __forceinline__ void add(const triangle_facts& t, unsigned cliques) {
     cobras.add((t.bc - 1) * (t.da - 2));
     cobras.add((t.ac - 1) * (t.db - 2));
@@ -42,7 +42,7 @@ struct triangle_sums {
     corrections.add(t.above);
     add_cliques(t, cliques);
   }
-  // The part of this that has to do with 4-cliques.
+  // The terms that involve 4-cliques.
   __device__ __forceinline__ void add_cliques(const triangle_facts& t, unsigned long long cliques) {
     if (cliques == 0) return;
     cliques4.add(cliques);

@@ -1,6 +1,7 @@
 // motifs/twins.cu - finds hubs with the same neighbors (see motifs/twins.cuh).
 //
-// Hubs get a number that is the same for twins, and are sorted by it; those that are then side by side are compared.
+// Each hub gets a key that is equal for twins. The hubs are sorted by key, and adjacent hubs with equal keys are
+// compared.
 #include "grid.cuh"
 #include "platform.cuh"
 #include "search.cuh"
@@ -13,8 +14,7 @@ __device__ __forceinline__ unsigned long long scatter_bits(int vertex) {
   return x ^ x >> 31;
 }
 
-// A number for each hub, the vertices from first_hub on, that is the same for twins: of its neighbors and itself. A
-// warp per hub.
+// Computes the key of each hub (the vertices from first_hub on): a hash of its neighbors and itself. One warp per hub.
 extern "C" __global__ void motif_twin_keys(const long long* __restrict__ offsets, const int* __restrict__ neighbors,
                                            int num_vertices, int first_hub, unsigned long long* keys) {
   for (long long hub = first_hub + grid_warp_id(); hub < num_vertices; hub += grid_warps()) {
@@ -27,9 +27,9 @@ extern "C" __global__ void motif_twin_keys(const long long* __restrict__ offsets
   }
 }
 
-// Classes of twins: `keys` are ascending, `hubs` say whose. The candidates of a class have the same key and are then
-// compared with the lowest of them, neighbor by neighbor. A hub without a twin is its own leader. `sizes` is zero
-// before. A warp per hub.
+// Finds the classes of twins. `keys` are sorted; `hubs` has the hub of each key. Hubs with equal keys are compared with
+// the lowest of them, neighbor by neighbor. A hub without a twin is its own leader. `sizes` must be zero. One warp per
+// hub.
 extern "C" __global__ void motif_twins(const long long* __restrict__ offsets, const int* __restrict__ neighbors,
                                        int num_hubs, int first_hub, const unsigned long long* __restrict__ keys,
                                        const long long* __restrict__ hubs, int* leaders, int* sizes) {

@@ -1,18 +1,18 @@
-// motifs/twins.cuh - hubs with the same neighbors, which stand for each other in the walks between others.
+// motifs/twins.cuh - twins: hubs with the same neighbors, of which one can represent the others in walks.
 //
-// Twins are adjacent and have all other neighbors in common; the lowest of them leads the class. For u and v outside of
-// the class, walks u - h - v are the same through every h of it, and so are the triangles at uh and hv and the common
-// neighbors of h, u and v: the leader's row is walked once and counts as often as the class has members. Twins are
-// neighbors of u all together or not at all.
+// Twins are adjacent and have all other neighbors in common. The lowest of them is the leader of the class. For u and v
+// outside the class, walks u - h - v are the same through every h of it, and so are the triangles at uh and hv and the
+// common neighbors of h, u and v. So only the leader's row is walked, and it counts once per member of the class.
+// Either all twins of a class are neighbors of u or none is.
 #pragma once
 
 struct twin_hubs {
   int first;           // hubs are the vertices from here on
   const int* leaders;  // by hub
-  const int* sizes;    // of the class, where the leader is
+  const int* sizes;    // size of the class, stored at the leader
 
-  // How often the walks of u through its neighbor h to lower v count: not at all where the leader of h does it. If u
-  // ranks below the leader, v do, too, and are not in its class.
+  // How often the walks of u through its neighbor h to a lower v count; 0 if the leader of h represents h. If u ranks
+  // below the leader, then so does v, and v is not in the class.
   __device__ __forceinline__ unsigned weight(int u, int h) const {
     if (h < first) return 1;
     const int leader = leaders[h - first];

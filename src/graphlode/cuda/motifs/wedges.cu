@@ -1,14 +1,15 @@
-// motifs/wedges.cu - the sums over pairs of vertices: squares, houses, wheels and their kin.
+// motifs/wedges.cu - the sums over pairs of vertices: squares, houses, wheels and related motifs.
 //
-// For every vertex u, all wedges u - h - v with v < u are walked twice. The first walk counts W(u, v), the common
-// neighbors of each pair, in shared memory. The second looks them up and adds what each wedge contributes to every sum:
-// a pair's term, spread evenly over its W wedges. So there is one counter per pair, whatever is summed, and nothing
-// that could overflow; and c3(h, u, v), the dear one, is asked only for pairs with three common neighbors.
+// For every vertex u, all wedges u - h - v with v < u are visited twice. The first pass counts W(u, v), the common
+// neighbors of each pair, in shared memory. The second pass looks W up and adds what each wedge contributes to every
+// sum: a pair's term, divided evenly over its W wedges. So one counter per pair serves all sums, and no counter can
+// overflow. The expensive c3(h, u, v) is computed only for pairs with three common neighbors.
 //
-// Vertices with few wedges are for a warp, with a small table; then for a block, with a larger one. Those with many are
-// counted without a table, a range of v that fits shared memory at a time: a hub is so split over many blocks.
-// Tasks are drawn from a list by ascending number of wedges, the heaviest first. Vertices with a single neighbor are in
-// no pair with two common neighbors and are passed over: `firsts` says where the others begin.
+// Vertices with few wedges are processed by one warp with a small table, others by one block with a larger table.
+// Vertices with very many wedges have no table: they use counters for one range of v at a time that fits shared memory,
+// which also splits a hub over many blocks. Tasks are drawn from a list sorted by number of wedges, the heaviest first.
+// Vertices with a single neighbor are in no pair with two common neighbors and are skipped: `firsts` says where the
+// others begin.
 //
 // Cost: two steps per wedge, and for c3 the words that row u of the local graph of h and the tile have in common.
 #include "block.cuh"
@@ -29,8 +30,9 @@ constexpr int most_warps = 16;
 constexpr unsigned long long fill_limit = 1ull << 61;
 constexpr long long most_key = 0x7fffffff;
 
-// The wedges u - h - v of each vertex with v < u, for the rows [begin, end); and those of them with h < u. As sort keys
-// (wedges << 32 | u), where more wedges than fit are as many as fit, and as totals. A warp per row.
+// Counts the wedges u - h - v with v < u of each row u in [begin, end), and those of them with h < u. Writes both as
+// sort keys (wedges << 32 | u), where the number of wedges is clamped to 31 bits, and as exact totals. One warp per
+// row.
 extern "C" __global__ void motif_wedge_counts(const long long* __restrict__ offsets, const int* __restrict__ neighbors,
                                               const int* __restrict__ firsts, const int* __restrict__ places, int begin,
                                               int end, long long* keys, long long* lower_keys,
@@ -56,8 +58,8 @@ extern "C" __global__ void motif_wedge_counts(const long long* __restrict__ offs
   atomicAdd(&totals[1], lower_total);
 }
 
-// By row, the first place of each range of `range` vertices from first_vertex on, and the end of the last. A thread per
-// row and range.
+// Writes, for each row, the first place of each range of `range` vertices from first_vertex on, and the end of the
+// last. One thread per row and range.
 extern "C" __global__ void motif_range_cuts(const long long* __restrict__ offsets, const int* __restrict__ neighbors,
                                             int num_vertices, int first_vertex, int range, int num_ranges, int* cuts) {
   const long long count = static_cast<long long>(num_vertices) * (num_ranges + 1);
@@ -69,12 +71,12 @@ extern "C" __global__ void motif_range_cuts(const long long* __restrict__ offset
   }
 }
 
-// What a lane has summed since it last handed over. The driver makes sure that one row adds less than fill_limit.
+// The sums of one lane since its last flush. The driver ensures that one row adds less than fill_limit.
 struct pair_sums {
   unsigned long long squares = 0, tailed = 0, houses = 0, k23 = 0, diamonds = 0, wheels = 0;
 
-  // A wedge of a pair with `common` >= 2 common neighbors; `reach` is d(u) + d(v) - 4, `triangles` t(uh) + t(hv).
-  // It counts `times`. Factors have 32 bits: such a product with an addition is one instruction.
+  // Adds a wedge of a pair with `common` >= 2 common neighbors, `times` times. `reach` is d(u) + d(v) - 4, `triangles`
+  // is t(uh) + t(hv). Factors have 32 bits: such a multiply-add is one instruction.
   __device__ __forceinline__ void add(unsigned common, unsigned reach, unsigned triangles, unsigned times = 1) {
     const unsigned others = times * (common - 1);
     squares += others;
@@ -82,7 +84,7 @@ struct pair_sums {
     houses += product(others, triangles);
     k23 += product(others, common - 2);
   }
-  // Beside that, for c3(h, u, v) = third.
+  // Adds the terms of c3(h, u, v) = third.
   __device__ __forceinline__ void add_third(unsigned common, unsigned third, unsigned times = 1) {
     diamonds += product(times * third, common - 2);
     wheels += product(times * third, third - 1);
@@ -106,7 +108,8 @@ struct pair_sums {
   }
 };
 
-// The pairs of u with v in a range, by all threads of a block; `clear` makes the counters ready, if there is anything.
+// Sums the pairs of u with v in a range. Called by all threads of a block. `clear` prepares the counters; it is called
+// only if there are wedges.
 template <class Counters, class Clear>
 __device__ void block_pairs(const motif_graph& graph, const int* degrees, const twin_hubs& twins, bool with_third,
                             int u, const vertex_range& range, const Counters& counters, Clear clear,
@@ -129,7 +132,7 @@ __device__ void block_pairs(const motif_graph& graph, const int* degrees, const 
           to = graph.places[row_u + number];
           range.clip(graph, h, from, to);
         }
-        __syncthreads();  // the rows before may still be read
+        __syncthreads();  // the previous rows may still be in use
         if (there) weights[threadIdx.x] = weight;
         staged.stage(weight != 0, row, from, to);
       }
@@ -154,7 +157,7 @@ __device__ void block_pairs(const motif_graph& graph, const int* degrees, const 
         local_row own{};
         if (third && !searched) own.open(graph, h, row, degree_h, graph.places[entry]);
         const unsigned weight = weights[staged_row];
-        // What is needed of the next chunk is on its way while this one is worked on.
+        // The next chunk is loaded while this one is processed.
         int next_v = 0, next_others = 0;
         const auto fetch = [&](int of) {
           const int place = 32 * of + lane_id();
@@ -190,7 +193,7 @@ __device__ void block_pairs(const motif_graph& graph, const int* degrees, const 
   }
 }
 
-// The pairs of u by one warp: its table has room for all of them.
+// Sums the pairs of u with one warp. Its table has room for all of them.
 __device__ void warp_pairs(const motif_graph& graph, const int* degrees, bool with_third, int u,
                            const hashed_counters& counters, row_batch& batch, pair_sums& sums, motif_work* work) {
   const long long row_u = graph.offsets[u], end_u = graph.offsets[u + 1];
@@ -227,9 +230,12 @@ __device__ void warp_pairs(const motif_graph& graph, const int* degrees, bool wi
   }
 }
 
-// `tasks` are (wedges << 32 | u), ascending; [begin, end) of three kinds are done here: by ranges of `range` vertices
-// with counters in `range_words` words, which `cuts` says where to find, by tables of a block, by tables of a warp.
-// Shared memory: the counters.
+// Sums the pairs of `tasks`, which are (wedges << 32 | u), ascending, in three ranges [begin, end):
+// - ranged: one block per task and range of `range` vertices, with counters in `range_words` words; `cuts` has the
+//   places of the range in each row.
+// - block: one block per task, with a table.
+// - warp: one warp per task, with a table.
+// Shared memory: the counters or tables.
 extern "C" __global__ void __launch_bounds__(32 * most_warps, 2)
     motif_wedges(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ degrees, const long long* __restrict__ tasks,
                  long long ranged_begin, long long ranged_end, long long block_begin, long long block_end,

@@ -1,11 +1,12 @@
 // orbits/cliques5.cu - 5-cliques at every vertex or edge, each found at its lowest vertex u.
 //
 // A warp takes the entry of a in row u, a > u, and the row of a in the local graph of u: the common neighbors of both,
-// as words of bits. For each b of them the words are cut down to the neighbors of b; a lane takes a c that is left, and
-// counts the d that are left and joined with c. Lanes differ in c, words are taken one after the other.
+// as bit words. For each b of them, the words are restricted to the neighbors of b. Each lane takes one remaining c and
+// counts the remaining d adjacent to c. The lanes have different c; words are processed one after the other.
 //
-// For vertices, b < c < d: what is counted is 5-cliques with u and a. For edges, a < b and c < d: they are 5-cliques
-// with u, a and b, told to the edge ab, and to ua and ub, which hear of each three times.
+// For vertices, b < c < d, and the count is the 5-cliques with u and a. For edges, a < b and c < d, and the count is
+// the 5-cliques with u, a and b. It is added to the edge ab, and to ua and ub, which thus count each clique three
+// times.
 #include "grid.cuh"
 #include "motifs/graph.cuh"
 #include "orbits/sums.cuh"
@@ -21,10 +22,10 @@ constexpr int num_warps = 8;
 using count_t = unsigned long long;
 constexpr bool for_edges = EDGES != 0;
 
-// The common neighbors of u and a above u, 32 words at a time, of which each lane has one.
+// The common neighbors of u and a above u: 32 words at a time, one per lane.
 struct common_words {
   const motif_graph& graph;
-  long long begin;  // of the listed words
+  long long begin;  // the first listed word
   int count, first_place;
   const unsigned* matrix;
   long long stride;
@@ -35,7 +36,7 @@ struct common_words {
     if (first_place > 0) own.bits = bits_above(own, first_place - 1);
     return own;
   }
-  // Those that are joined with the one at place_b, too; for vertices, above it.
+  // Restricted to neighbors of the vertex at place_b; for vertices, also to places above it.
   __device__ __forceinline__ local_word get(int number, int place_b) const {
     local_word own = get(number);
     if (own.bits != 0) own.bits &= matrix[own.word * stride + place_b];
@@ -44,7 +45,8 @@ struct common_words {
   }
 };
 
-// The edges cd among those that u, a and b have in common, by one lane for each c; the lanes' numbers add up.
+// Counts the edges cd among the common neighbors of u, a and b. Returns the share of this lane; the lanes have
+// different c.
 __device__ unsigned count_edges(const common_words& common, int place_b) {
   unsigned found = 0;
   for (int first = 0; first < common.count; first += 32) {
@@ -57,7 +59,7 @@ __device__ unsigned count_edges(const common_words& common, int place_b) {
         const unsigned members = __shfl_sync(full_mask, own.bits, from);
         const bool is_member = (members >> lane_id() & 1) != 0;
         const unsigned* const column = common.matrix + 32ll * __shfl_sync(full_mask, own.word, from) + lane_id();
-        // d in words from that of c on.
+        // d is in the words from that of c on.
         for (unsigned ahead = second == first ? filled & ~0u << from : filled; ahead != 0; ahead &= ahead - 1) {
           const int at = __ffs(static_cast<int>(ahead)) - 1;
           unsigned bits = __shfl_sync(full_mask, other.bits, at);
@@ -71,7 +73,7 @@ __device__ unsigned count_edges(const common_words& common, int place_b) {
   return found;
 }
 
-// A warp per entry of a in row u; all rows have matrices.
+// Counts the 5-cliques of entries [begin, end). One warp per entry of a in row u. All rows must have matrices.
 extern "C" __global__ void __launch_bounds__(32 * num_warps)
     orbit_cliques5(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ rows, long long num_entries, long long begin,
                    long long end, count_t* values) {

@@ -1,5 +1,5 @@
-// orbits/counters.cuh - what is counted of every v that a vertex u has a common neighbor with: in a table, in an array
-// of a range of vertices, or in one of all.
+// orbits/counters.cuh - counters for every v that has a common neighbor with a vertex u: in a table, in an array for a
+// range of vertices, or in an array for all.
 #pragma once
 #include "motifs/counters.cuh"
 #include "motifs/graph.cuh"
@@ -11,7 +11,7 @@
 
 constexpr bool for_edges = EDGES != 0;
 
-// What is known of each v that is counted. `sides` (the sum of t(xv) over the common neighbors x) is for edges only.
+// The counts of each v: W(u, v), twice D(u, v), and for edges `sides`, the sum of t(xv) over the common neighbors x.
 struct pair_counters {
   unsigned *common, *joined, *sides;
 
@@ -21,7 +21,7 @@ struct pair_counters {
   }
 };
 
-// By slot of a table.
+// Indexed by slot of a table.
 struct tabled_pairs : pair_counters {
   int* keys;
   int bits;
@@ -40,7 +40,7 @@ struct tabled_pairs : pair_counters {
   __device__ __forceinline__ hashed_counters table() const { return hashed_counters{keys, common, bits}; }
 };
 
-// By vertex: all of them, with a list of those that were touched, or a range.
+// Indexed by vertex: all vertices, with a list of those that were used, or a range.
 struct vertex_pairs : pair_counters {
   int begin, size;
   int* members;  // null: a range
@@ -62,7 +62,7 @@ struct vertex_pairs : pair_counters {
   }
 };
 
-// The places of a row in which v are counted, from the first that has two neighbors on.
+// The places of a row whose vertices v are counted, from the first one with two neighbors on.
 struct row_part {
   int from, to;
 
@@ -72,8 +72,8 @@ struct row_part {
   }
 };
 
-// How the neighbor h of u stands for its class of twins, if u is not among them: how often its walks count to v outside
-// of the class, and to other members of it.
+// How the neighbor h of u represents its class of twins if u is not in it: the number of times its walks count to a v
+// outside the class (`others`) and to another member (`members`).
 struct class_weights {
   int leader;
   unsigned others, members;

@@ -1,13 +1,14 @@
 // orbits/cycles.cu - 5-cycles at every vertex or edge, each found at its highest vertex i.
 //
-// As in motifs/cycles.cu, w(j) walks i - x - j lead to each j below i, and the edges jk close cycles i - x - j - k - y.
-// For every j, B(j) is the sum of w(k) - [j ~ i] over its neighbors k below i: the ways to go on from j and to come
-// back to i past another vertex than j. A walk i - x - j is then in B(j) - (w(x) - [j ~ i]) cycles, as x is not k. The
-// walks are gone through again to tell that to x, to j and to i, or to the edges ix, xj; an edge jk is in
-// (w(j) - [k ~ i]) (w(k) - [j ~ i]) cycles. What has x = y is no cycle; the driver takes it off, from triangles.
+// As in motifs/cycles.cu, w(j) is the number of walks i - x - j to each j below i, and the edges jk close cycles i - x
+// - j - k - y. For every j, B(j) is the sum of w(k) - [j ~ i] over its neighbors k below i: the number of ways to
+// continue from j and return to i without passing j again. A walk i - x - j is then in B(j) - (w(x) - [j ~ i]) cycles,
+// since x is not k. A second pass over the walks adds this to x, j and i, or to the edges ix and xj. An edge jk is in
+// (w(j) - [k ~ i]) (w(k) - [j ~ i]) cycles. Walks with x = y are not cycles; the driver subtracts them, computed from
+// triangles.
 //
-// A warp or a block has its counters in a table in shared memory, where the walks of i are so few that B fits 32 bits;
-// vertices i with more walks have them in global memory, by vertex, with a list of those that were touched.
+// A warp or a block keeps its counters in a table in shared memory if i has so few walks that B fits 32 bits. Other
+// vertices i keep them in global memory, by vertex, with a list of the vertices used.
 #include "block.cuh"
 #include "grid.cuh"
 #include "motifs/counters.cuh"
@@ -25,7 +26,7 @@ constexpr int most_warps = 16;
 using count_t = unsigned long long;
 constexpr bool for_edges = EDGES != 0;
 
-// Counters of every j: w with the mark, B, and the sum of w(x) over the walks i - x - j. Sum is their type.
+// Counters of every j: w with the mark, B, and the sum of w(x) over the walks i - x - j. `Sum` is the type of the sums.
 template <class Sum>
 struct way_sums {
   unsigned* ways;
@@ -58,7 +59,7 @@ struct tabled_ways : way_sums<unsigned> {
   int* keys;
   int bits;
 
-  // In 4 * 2^bits words.
+  // Uses 4 * 2^bits words.
   __device__ __forceinline__ tabled_ways(unsigned* words, int bits_)
       : way_sums<unsigned>{words, words + (1 << bits_), words + (2 << bits_)},
         keys(reinterpret_cast<int*>(words + (3 << bits_))),
@@ -75,7 +76,7 @@ struct tabled_ways : way_sums<unsigned> {
     const int slot = find(vertex);
     if (slot >= 0) atomicOr(&ways[slot], neighbor_mark);
   }
-  // A table as a list: slots without a member are members -1.
+  // A table seen as a list: free slots are members -1.
   __device__ __forceinline__ int size() const { return 1 << bits; }
   __device__ __forceinline__ int member(int number) const { return keys[number]; }
   __device__ __forceinline__ int place(int number) const { return number; }
@@ -84,12 +85,13 @@ struct tabled_ways : way_sums<unsigned> {
   __device__ __forceinline__ hashed_counters table() const { return hashed_counters{keys, ways, bits}; }
 };
 
-// Where cycles are told: `vertices` twice what each is in, or edges at their entries in the rows of higher ends.
+// Where cycles are added: to `vertices`, which counts twice the cycles, or to edges, at their entries in the rows of
+// the higher ends.
 struct cycle_output {
   count_t* vertices;
   count_t* entries;
 
-  // The lower neighbor x of i, at its entry in row i.
+  // Adds to the lower neighbor x of i, or to the edge at its entry in row i.
   __device__ __forceinline__ void tell_middle(long long entry, int x, count_t cycles) const {
     if (cycles == 0) return;
     if (for_edges) {
@@ -105,7 +107,7 @@ struct cycle_output {
   }
 };
 
-// B of the warp's share of the counted vertices, and the cycles at the edges jk.
+// Computes B for the warp's share of the counted vertices, and the cycles at the edges jk.
 template <class Counters>
 __device__ void sum_onward(const cycle_graph& graph, int i, const Counters& counters, row_batch& batch, int warp,
                            int warps, const cycle_output& output) {
@@ -122,7 +124,7 @@ __device__ void sum_onward(const cycle_graph& graph, int i, const Counters& coun
   });
 }
 
-// Goes through the walks i - x - j again, a row x at a time. Returns the cycles at all ix.
+// Visits the walks i - x - j again, one row x at a time. Returns this warp's share of the cycles at all ix.
 template <class Counters>
 __device__ count_t tell_walks(const cycle_graph& graph, int i, const Counters& counters, int warp, int warps,
                               const cycle_output& output) {
@@ -150,7 +152,7 @@ __device__ count_t tell_walks(const cycle_graph& graph, int i, const Counters& c
   return all;
 }
 
-// The cycles of each j, from all walks to it at once.
+// Adds the cycles of each j, for all walks to it at once.
 template <class Counters>
 __device__ void tell_ends(const Counters& counters, int thread, int threads, const cycle_output& output) {
   for (int number = thread; number < counters.size(); number += threads) {
@@ -163,7 +165,7 @@ __device__ void tell_ends(const Counters& counters, int thread, int threads, con
   }
 }
 
-// All cycles with highest vertex i, by a warp or by a block; `synchronize` waits for its threads.
+// Counts all cycles with highest vertex i, with a warp or a block. `synchronize` is its barrier.
 template <class Counters, class Synchronize>
 __device__ void count_cycles(const cycle_graph& graph, int i, const Counters& counters, row_batch& batch, int warp,
                              int warps, const cycle_output& output, Synchronize synchronize) {
@@ -183,9 +185,12 @@ __device__ void count_cycles(const cycle_graph& graph, int i, const Counters& co
   synchronize();
 }
 
-// `tasks` are (walks << 32 | i), ascending; [begin, end) of three kinds are done here: with counters in global memory,
-// zero before and after, num_vertices for each block, and a list in `touched`; by tables of a block; by tables of a
-// warp. `vertices` or `entries` is where cycles are told.
+// Counts the cycles of `tasks`, which are (walks << 32 | i), ascending, in three ranges [begin, end):
+// - listed: one block per task. The counters are in global memory, zero before and after, with a list in `touched`;
+//   each array has num_vertices elements per block.
+// - block: one block per task, with a table in shared memory.
+// - warp: one warp per task, with a table in shared memory.
+// The cycles are added to `vertices` or `entries`.
 extern "C" __global__ void __launch_bounds__(32 * most_warps, 2)
     orbit_cycles(const long long* __restrict__ offsets, const int* __restrict__ neighbors,
                  const int* __restrict__ lower, const int* __restrict__ firsts, const int* __restrict__ places,

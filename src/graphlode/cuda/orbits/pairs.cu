@@ -1,11 +1,11 @@
 // orbits/pairs.cu - sums over the wedges u - h - v of every entry of h in row u: the wide part of orbits.
 //
-// A block takes a vertex u and counts W(u, v) for all v at distance two, higher or lower: what concerns u and its
-// entries is then complete, and nothing is scattered to v. Vertices with few wedges have their counters in a table in
-// shared memory. The others are counted a range of v at a time that fits shared memory, or, in graphs of very many
-// vertices, in global memory, by vertex, with a list of those that were touched. A first walk counts W;
-// a second sums by row, asks c3(h, u, v) and adds it to twice D(u, v); a third sums D. Vertices with a single neighbor
-// are passed over: they have no second common neighbor with anybody. Twin hubs (motifs/twins.cuh) are walked once.
+// A block takes a vertex u and counts W(u, v) for all v at distance two, both higher and lower. So the sums of u and
+// its entries are complete, and nothing has to be added to v. Vertices with few wedges use a table in shared memory.
+// Others use counters for one range of v at a time that fits shared memory. In graphs with very many vertices they use
+// counters in global memory instead, by vertex, with a list of the vertices used. A first pass counts W. A second sums
+// by row, computes c3(h, u, v) and adds it to twice D(u, v). A third sums D. Vertices with a single neighbor are
+// skipped: they have no second common neighbor with any vertex. Twin hubs (motifs/twins.cuh) are visited once.
 #include "block.cuh"
 #include "grid.cuh"
 #include "motifs/counters.cuh"
@@ -26,14 +26,14 @@ constexpr int most_warps = 16;
 
 using count_t = unsigned long long;
 
-// Places of a row, for one u: what a warp remembers of all v while it is at h.
+// Values of all v in row h, by place, for one u. A warp keeps them while it is at h.
 struct row_memory {
   int* thirds;  // c3(h, u, v) - 1
   int* common;  // W(u, v) - 2
 };
 
-// Calls visit(place) with the places of all neighbors of `row` that are joined to the neighbor at place `to`, by all
-// lanes of a warp at once if `together`, else lanes apart.
+// Calls visit(place) with the places of all neighbors of `row` that are adjacent to the neighbor at place `to`. All
+// lanes of the warp make every call together.
 template <class Visit>
 __device__ __forceinline__ void visit_joined(const motif_graph& graph, int row, int to, Visit visit) {
   const long long entry = graph.offsets[row] + to;
@@ -52,8 +52,8 @@ __device__ __forceinline__ void visit_joined(const motif_graph& graph, int row, 
   }
 }
 
-// For every x that is joined to u in the local graph of h, sums over the neighbors y of x there, but u: c3(h, u, y) -
-// 1, the 4-cycles through ux there; and W(u, y) - 2.
+// For every x adjacent to u in the local graph of h, sums over the neighbors y of x there, except u: c3(h, u, y) - 1,
+// the 4-cycles through ux there; and W(u, y) - 2.
 __device__ void sum_beyond(const motif_graph& graph, const orbit_sums& sums, int u, int h, int place_u,
                            const row_part& part, const row_memory& memory) {
   const long long row_h = graph.offsets[h];
@@ -73,7 +73,7 @@ __device__ void sum_beyond(const motif_graph& graph, const orbit_sums& sums, int
   });
 }
 
-// Writes the sum of all lanes, or adds it if it is only a part.
+// Writes the sum over the lanes, or adds it if it is only a part.
 __device__ __forceinline__ void write_sum(const orbit_sums& sums, orbit_sum which, long long entry, count_t value,
                                           bool is_part) {
   value = warp_sum(value);
@@ -85,8 +85,8 @@ __device__ __forceinline__ void write_sum(const orbit_sums& sums, orbit_sum whic
   }
 }
 
-// The leader h of a class is not in its own row, but in those of the other members: c3 to it is the same from each of
-// them. By one lane.
+// The leader h of a class is not in its own row, but it is in the rows of the other members, and c3 to it is the same
+// from each of them. One lane works.
 template <class Counters>
 __device__ void join_leader(const motif_graph& graph, const twin_hubs& twins, int u, int h, const vertex_range& range,
                             const class_weights& weights, const Counters& counters) {
@@ -98,7 +98,7 @@ __device__ void join_leader(const motif_graph& graph, const twin_hubs& twins, in
   if (found != 0) atomicAdd(&counters.joined[counters.find(h)], found * weights.members);
 }
 
-// The second walk along row h: everything that is asked wedge by wedge.
+// The second pass along row h: everything that is computed per wedge.
 template <class Counters>
 __device__ void sum_row(const motif_graph& graph, const orbit_sums& sums, const int* degrees, int u, long long entry,
                         const vertex_range& range, const twin_hubs& twins, const Counters& counters,
@@ -166,7 +166,7 @@ __device__ void sum_row(const motif_graph& graph, const orbit_sums& sums, const 
   }
 }
 
-// The third walk along row h: sums over v of what was counted by v.
+// The third pass along row h: sums over v of the counts of v.
 template <class Counters>
 __device__ void sum_counted(const motif_graph& graph, const orbit_sums& sums, long long entry,
                             const vertex_range& range, const twin_hubs& twins, const Counters& counters, int u) {
@@ -198,7 +198,7 @@ __device__ bool any_wedge(const motif_graph& graph, int u, const vertex_range& r
   return __syncthreads_or(found) != 0;
 }
 
-// The wedges of u that end in a range, by a block.
+// Sums the wedges of u that end in a range. Called by all threads of a block.
 template <class Counters>
 __device__ void sum_vertex(const motif_graph& graph, const orbit_sums& sums, const int* degrees, int u,
                            const vertex_range& range, const twin_hubs& twins, const Counters& counters,
@@ -233,11 +233,12 @@ __device__ void sum_vertex(const motif_graph& graph, const orbit_sums& sums, con
   }
 }
 
-// `tasks` are (wedges << 32 | u), ascending. [large_begin, large_end) are done by ranges of `range` vertices from
-// first_vertex on, with counters in shared memory, which `cuts` says where to find; or, if `range` is zero, with
-// counters by vertex in `scratch`, zero before and after: W, D and sides, num_vertices of each for each block.
-// [table_begin, table_end) have tables of up to 2^table_bits slots in shared memory. `memory` has two numbers per place
-// of the longest row for each warp.
+// Sums the wedges of `tasks`, which are (wedges << 32 | u), ascending. One block per task, or per task and range.
+// - large: if `range` is not zero, ranges of `range` vertices from first_vertex on, with counters in shared memory;
+//   `cuts` has the places of each range. If `range` is zero, counters by vertex in `scratch`, zero before and after: W,
+//   D and sides, num_vertices of each per block.
+// - table: tables of up to 2^table_bits slots in shared memory.
+// `memory` has two numbers per place of the longest row for each warp.
 extern "C" __global__ void __launch_bounds__(32 * most_warps, EDGES ? 1 : 2)
     orbit_pairs(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ degrees, const long long* __restrict__ tasks,
                 long long large_begin, long long large_end, long long table_begin, long long table_end,
@@ -296,8 +297,8 @@ extern "C" __global__ void __launch_bounds__(32 * most_warps, EDGES ? 1 : 2)
   }
 }
 
-// Gives the entries of twins, in the rows of others, what their leader has: sums of the pairs that begin in the rows
-// [begin, end) of entries. A thread per entry.
+// Copies the sums of orbit_pairs from the leader's entry to the entries of its twins, in rows of other vertices. One
+// thread per entry of [begin, end).
 extern "C" __global__ void orbit_twins(MOTIF_GRAPH_PARAMETERS, const int* __restrict__ rows, long long num_entries,
                                        long long begin, long long end, int first_hub, const int* __restrict__ leaders,
                                        const int* __restrict__ class_sizes, count_t* values) {

@@ -1,18 +1,18 @@
-// orbits/sums.cuh - what orbit kernels sum by entry: for the entry of h in row u, over what the edge uh is part of.
+// orbits/sums.cuh - the sums of orbit kernels: for the entry of h in row u, over subgraphs with the edge uh.
 //
-// Sums by entry tell the two ends of an edge apart; sums by vertex and by edge are made of them, row by row,
-// afterwards. Below, w is any common neighbor of u and h, so that uhw is a triangle, and v any neighbor of h but u, so
-// that u - h - v is a wedge; the names of the other letters are those of `graphlode.mining.orbits`.
+// A sum per entry distinguishes the two ends of an edge. Sums per vertex and per edge are computed from them
+// afterwards, row by row. Below, w is any common neighbor of u and h, so that uhw is a triangle, and v any neighbor of
+// h except u, so that u - h - v is a wedge. The other letters are those of `graphlode.mining.orbits`.
 #pragma once
 #include "motifs/graph.cuh"
 
-// In the order of SUMS in orbits.py: first what orbits of vertices need, then what only those of edges need.
+// In the order of SUMS in orbits.py: first the sums for orbits of vertices, then those for orbits of edges only.
 enum orbit_sum {
   // orbit_triangles
   sum_fans,   // t(uw) - 1
   sum_tails,  // d(w) - 2
   sum_books,  // C(t(uw) - 1, 2)
-  sum_above,  // for u above h and w: their neighbors, and those of u, that rank above u; for edges, told to hw, too
+  sum_above,  // for u above h and w: their neighbors, and those of u, that rank above u; for edges, also added to hw
   sum_below,  // 1 for every w below h
   // orbit_cliques
   sum_cliques,  // K4(uhw)
@@ -51,7 +51,7 @@ enum orbit_sum {
   sum_rims,       // over the common neighbors c of u and h: 4-cycles of the local graph of c through uh
   sum_bridges,    // over ordered pairs of common neighbors a, b of u and h: W(a, b) - 2
   // for edges, in the rows of their higher ends
-  sum_cycles,        // orbit_cycles: 5-cycles, and what it takes for them
+  sum_cycles,        // orbit_cycles: 5-cycles, including the walks that the driver subtracts
   sum_fives_across,  // orbit_cliques5: 5-cliques with a lowest vertex below u and h
 };
 
@@ -64,8 +64,8 @@ struct orbit_sums {
   }
 };
 
-// Calls visit(place) for every common neighbor of u and the neighbor of its entry, by place in row u, lanes apart from
-// each other. Called by all lanes of a warp.
+// Calls visit(place) for every common neighbor of u and the neighbor of its entry, by place in row u, each in one lane.
+// Called by all lanes of a warp.
 template <class Visit>
 __device__ __forceinline__ void visit_common(const motif_graph& graph, int u, long long entry, Visit visit) {
   if (u < graph.num_local) {

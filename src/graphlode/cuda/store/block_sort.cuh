@@ -1,24 +1,24 @@
-// store/block_sort.cuh - a few updates by key, equal keys in order of time, by one block.
+// store/block_sort.cuh - sorts a small batch of updates by key, and equal keys by time, with one block.
 //
-// Every update learns its rank among its 32 by counting those before it: all lanes read the same words, and no step
-// waits for the one before. Sorted runs are then merged two at a time: each update looks up how many of the other run
-// come before it, which with its place in its own run is its new place. That takes a few instructions a step and one
-// barrier a level, where a network of comparisons takes a barrier or a shuffle for each of its many more steps. The
-// code is kept short: it runs once per batch, and is fetched for it. Where key, place and delete bit fit into one word,
-// as they do unless a graph is very large, that word is all there is to compare and to move.
+// Every update first finds its rank among its 32 by counting the updates before it: all lanes read the same words, and
+// no step waits for the previous one. Sorted runs are then merged in pairs: each update searches how many updates of
+// the other run come before it, which with its place in its own run gives its new place. This takes a few instructions
+// per step and one barrier per level; a sorting network has many more steps, with a barrier or shuffle each. The code
+// is kept short because it runs once per batch and must be fetched each time. If key, place and delete bit fit one
+// word, which holds unless a graph is very large, only that word is compared and moved.
 #pragma once
 #include "store/input.cuh"
 #include "warp.cuh"
 
-constexpr unsigned block_tile = 2048;  // updates at most; store/input.py knows it, too
+constexpr unsigned block_tile = 2048;  // maximum number of updates; store/input.py has the same number
 constexpr unsigned place_bits = 11;
 static_assert(block_tile == 1u << place_bits, "a place fits");
 
-// Runs that are sorted by counting: as many as there are lanes, or all if there are so few that counting takes less
-// time than two levels of merging.
+// Length of the runs that are sorted by counting: one update per lane. Up to counted_at_once updates form a single run,
+// because counting them is faster than two levels of merging.
 constexpr unsigned counted_run = 32, counted_at_once = 128;
 
-// An update and its place in order of time.
+// An update and its place in time.
 struct placed_key {
   word key;
   unsigned place;
@@ -32,7 +32,7 @@ struct alignas(16) two_words {
   word first, second;
 };
 
-// Updates in shared memory, each a word: how they are read and written, and how many of a run come before one.
+// Updates in shared memory, one word each.
 struct joined_updates {
   word* words;
   __device__ __forceinline__ word at(unsigned i) const { return words[i]; }
@@ -40,7 +40,8 @@ struct joined_updates {
     return *reinterpret_cast<const word*>(reinterpret_cast<const char*>(words) + i);
   }
   __device__ __forceinline__ void put(unsigned i, word update) const { words[i] = update; }
-  // Several sums, so that none of them waits for another, and of floats: comparing keeps the units for integers busy.
+  // Several sums, so that no addition waits for another. They are floats because comparing already occupies the integer
+  // units.
   __device__ __forceinline__ unsigned count_before(unsigned first, unsigned length, word update) const {
     constexpr unsigned at_a_time = 4;
     static_assert(counted_run % (2 * at_a_time) == 0, "no rest");
@@ -59,7 +60,7 @@ struct joined_updates {
   }
 };
 
-// The same for updates whose places are kept beside them.
+// The same for updates whose places are stored separately.
 struct split_updates {
   word* keys;
   unsigned short* places;
@@ -77,13 +78,13 @@ struct split_updates {
   }
 };
 
-// The first place of a sorted run whose update does not come before `update`; the run begins at `first` and has
-// `length` updates, a power of two that is at least counted_run. Pointers in the place of numbers would lose that they
-// are of shared memory.
+// The first place of a sorted run whose update does not come before `update`. The run begins at `first` and has
+// `length` updates, a power of two and at least counted_run. Uses indices, because pointers would lose the information
+// that they are to shared memory.
 template <class Updates, class Update>
 __device__ __forceinline__ unsigned place_in_run(const Updates& updates, unsigned first, unsigned length,
                                                  const Update& update) {
-  constexpr unsigned bytes = sizeof(word);  // by which places are counted here, so that none is multiplied
+  constexpr unsigned bytes = sizeof(word);  // places are counted in bytes here, to save multiplications
   unsigned place = bytes * first;
   const auto skip = [&](unsigned half) {
     if (updates.at_byte(place + bytes * (half - 1)) < update) place += bytes * half;
@@ -98,8 +99,8 @@ __device__ __forceinline__ unsigned place_in_run(const Updates& updates, unsigne
   return place / bytes;
 }
 
-// Sorts the `size` updates of `from`, a power of two, by all threads. `to` is as large. Gives whichever of both they
-// lie in then.
+// Sorts the `size` updates of `from`, a power of two. `to` has the same size. Returns the one of both that holds the
+// result. Called by all threads of the block.
 template <class Updates>
 __device__ __forceinline__ Updates sort_runs(Updates from, Updates to, unsigned size) {
   unsigned run = size <= counted_at_once ? size : counted_run;
@@ -128,14 +129,15 @@ __device__ __forceinline__ Updates sort_runs(Updates from, Updates to, unsigned 
   return to;
 }
 
-// Shared memory that sorting up to Most keys needs beside them.
+// Shared memory for sorting up to Most keys, in addition to the keys.
 template <unsigned Most>
 struct sort_room {
   two_words words[Most / 2];
   unsigned short places[Most];
 };
 
-// Sorts the `size` keys, a power of two up to Most, ascending, and sets their places. All threads take part.
+// Sorts the `size` keys, a power of two up to Most, in ascending order and sets their places. Called by all threads of
+// the block.
 template <unsigned Most>
 __device__ __forceinline__ void sort_block(word* keys, unsigned short* places, unsigned size, packed_form form,
                                            word num_rows, sort_room<Most>& room) {

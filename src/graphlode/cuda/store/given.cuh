@@ -1,12 +1,12 @@
-// store/given.cuh - several updates of a batch at a time, as they are given, made into keys for sorting.
+// store/given.cuh - reads several input updates of a batch at a time and makes them into keys for sorting.
 //
-// The same as read_update, for batches large enough that instructions count: how a batch is given is asked once for
-// several updates, all of them are asked of the memory before any is looked at, and positions are compared as words of
-// 32 bits, which is what rows have.
+// Does the same as read_update, for batches so large that instructions matter. The format of the batch is tested once
+// for several updates, all their loads are issued before the first is used, and positions are compared as 32-bit words,
+// which rows fit.
 #pragma once
 #include "store/input.cuh"
 
-// What was heard of the updates of a thread.
+// What a thread found out about its updates.
 struct given_news {
   bool bad_row;
   unsigned self_loops;
@@ -21,9 +21,9 @@ constexpr unsigned gone_bit = static_cast<unsigned>(delete_bit >> 32);
 template <unsigned Many>
 struct given_updates {
   unsigned rows[Many], neighbors[Many];
-  unsigned gone[Many];  // the delete bit of the higher word, or nothing
+  unsigned gone[Many];  // the delete bit of the upper word, or 0
 
-  // A position, or where there is none: what does not fit is larger than all rows.
+  // A position. A value that does not fit becomes larger than all rows.
   __device__ __forceinline__ static unsigned narrow(word id) { return id >> 32 ? ~0u : static_cast<unsigned>(id); }
 
   __device__ __forceinline__ void read_keys(const packed_input& input, const unsigned (&at)[Many]) {
@@ -48,7 +48,7 @@ struct given_updates {
       }
 #pragma unroll
       for (unsigned k = 0; k < Many; ++k) rows[k] = narrow(tails[k]), neighbors[k] = narrow(heads[k]);
-    } else {  // what is negative is large
+    } else {  // negative values become large
 #pragma unroll
       for (unsigned k = 0; k < Many; ++k) {
         rows[k] = static_cast<const unsigned*>(input.tails)[input.source_of(at[k])];
@@ -64,8 +64,8 @@ struct given_updates {
   }
 };
 
-// The packed keys of the updates first, first + apart, ...; those that are not below n are of no use. Pairs: whether
-// they are given as pairs. A shard has up to 2^31 rows.
+// The packed keys of the updates first, first + apart, .... Keys at or beyond n are undefined. Pairs: whether the input
+// is pairs. A shard has up to 2^31 rows.
 template <bool Pairs, unsigned Many>
 __device__ __forceinline__ given_news read_packed(const packed_input& input, packed_form form, unsigned num_rows,
                                                   unsigned first, unsigned apart, unsigned n, word (&keys)[Many]) {

@@ -1,10 +1,9 @@
-// store/leaf.cuh - writing the leaves of a batch that stay within bounds, each once, with its updates.
+// store/leaf.cuh - writes the leaves of a batch that stay within bounds, each once, with its updates.
 //
-// The plan knows the slot of every update, so nothing is compared here. Most leaves have one update: then what lies
-// below its slot stays where it is, and is not even read. Half a warp has such a leaf, a lane two slots of it, and a
-// warp has several pairs of leaves on their way at a time, since each of them waits for memory once. Leaves with more
-// updates are written by a warp each. Leaves and windows of one batch are disjoint, so nothing that is written here is
-// read by another warp of the same launch.
+// The plan has the slot of every update, so nothing is compared here. Most leaves have one update. Then the entries
+// below its slot do not move and are not even read. Half a warp handles such a leaf, two slots per lane, and a warp has
+// several pairs of leaves in flight, because each waits for memory once. Leaves with more updates are written by one
+// warp each. Leaves and windows of a batch are disjoint, so no warp reads what another warp of the launch writes.
 #pragma once
 #include "store/plan.cuh"
 
@@ -12,8 +11,8 @@ struct alignas(16) slot_pair {
   word low, high;
 };
 
-// The only update of a leaf, as all lanes who write the leaf must know it: in shared memory, 32 for each warp. It opens
-// a slot, or closes one.
+// The only update of a leaf: it opens a slot or closes one. It lies in shared memory, 32 per warp, for all lanes that
+// write the leaf.
 struct alignas(16) only_update {
   word* slots;  // the keys of the leaf, later its weights
   word value;   // for the slot that is opened
@@ -28,18 +27,18 @@ struct alignas(16) only_update {
 };
 constexpr unsigned only_updates_bytes = 32 * sizeof(only_update);
 
-// The first of the two slots that a lane has of its leaf.
+// The first of the two slots that a lane has in its leaf.
 __device__ __forceinline__ unsigned own_slot() { return 2 * (static_cast<unsigned>(lane_id()) & 15u); }
 
-// The lane's slots, if they are taken and move. Else anything from the same leaf: a load under a condition would be
+// Loads the lane's slots if they are filled and move; otherwise any slots of the same leaf. A conditional load would be
 // waited for at once.
 __device__ __forceinline__ slot_pair fetch_slots(const only_update& update) {
   const unsigned from = min(max(own_slot(), update.slot & ~1u), update.last_pair);
   return *reinterpret_cast<const slot_pair*>(update.slots + from);
 }
 
-// Moves what lies behind the update by one slot. All lanes of a warp, of which those that are not `wanted` have no
-// leaf; lanes ask for a slot of the other half only where it is not needed.
+// Moves the entries behind the update by one slot. Called by all lanes of a warp; lanes without `wanted` have no leaf.
+// A lane receives a slot of the other half warp only where it is not used.
 __device__ __forceinline__ void move_slots(const only_update& update, slot_pair old, bool wanted) {
   const unsigned slot = own_slot();
   const bool opens = update.opens != 0;
@@ -54,9 +53,9 @@ __device__ __forceinline__ void move_slots(const only_update& update, slot_pair 
   }
 }
 
-// Writes the leaves of so many updates, at least one: one warp.
+// Writes the leaves of num_updates (at least one) updates. Called by one warp.
 __device__ __forceinline__ void write_only_updates(const only_update* updates, unsigned num_updates) {
-  constexpr unsigned at_a_time = 4;  // pairs of leaves on their way
+  constexpr unsigned at_a_time = 4;  // pairs of leaves in flight
   const unsigned half = static_cast<unsigned>(lane_id()) / 16;
 #pragma unroll 1
   for (unsigned first = 0; first < num_updates; first += 2 * at_a_time) {
@@ -73,13 +72,13 @@ __device__ __forceinline__ void write_only_updates(const only_update* updates, u
   }
 }
 
-// A leaf and the first 32 of its updates, as a warp has them: a slot and an update for each lane.
+// A leaf and the first 32 of its updates, held by a warp: one slot and one update per lane.
 struct fetched_leaf {
   unsigned begin, end, count;
   word* keys;
   word key;
   word update;
-  unsigned char what;  // kind and slot: taking them apart here would wait for the memory
+  unsigned char what;  // kind and slot, unpacked later: doing it here would wait for the memory
 };
 __device__ __forceinline__ void fetch_updates(const packed_batch& batch, unsigned first, fetched_leaf& leaf) {
   const unsigned t = first + static_cast<unsigned>(lane_id());
@@ -90,7 +89,7 @@ __device__ __forceinline__ void fetch_updates(const packed_batch& batch, unsigne
     leaf.update = batch.keys[t];
   }
 }
-// The leaf that the lane `source` has the task of.
+// Fetches the leaf whose task is in lane `source`.
 __device__ __forceinline__ fetched_leaf fetch_leaf(const packed_batch& batch, const leaf_task& task, word* keys,
                                                    int source) {
   const unsigned lane = static_cast<unsigned>(lane_id());
@@ -105,14 +104,14 @@ __device__ __forceinline__ fetched_leaf fetch_leaf(const packed_batch& batch, co
   return found;
 }
 
-// A leaf with any number of updates: one warp, a lane per slot. The old leaf lies in registers, so it can be written
-// in place.
+// Writes a leaf with any number of updates, by one warp with one lane per slot. The old leaf is in registers, so it is
+// written in place.
 __device__ __forceinline__ void write_leaf(bool weighted, const packed_batch& batch, fetched_leaf leaf) {
   const unsigned lane = static_cast<unsigned>(lane_id());
   word* const keys = leaf.keys;
   bool there = lane < leaf.count;
   double weight = there && weighted ? *weight_of(keys + lane) : 0.0;
-  int shift = 0, more = 0;  // how far this lane's entry moves; how many entries the updates so far have added
+  int shift = 0, more = 0;  // how far this lane's entry moves; entries that the updates so far have added
   __syncwarp();
   for (unsigned first = leaf.begin; first < leaf.end; first += 32) {
     if (first != leaf.begin) fetch_updates(batch, first, leaf);
@@ -140,15 +139,15 @@ __device__ __forceinline__ void write_leaf(bool weighted, const packed_batch& ba
       }
     }
   }
-  if (there) {  // what stays where it is need not be written
+  if (there) {  // entries that do not move need not be written
     word* const target = keys + static_cast<int>(lane) + shift;
     if (shift != 0) *target = leaf.key;
     if (weighted) *weight_of(target) = weight;
   }
 }
 
-// All leaves with updates but those that are rewritten otherwise. Warps take up to 32 at a time: a lane looks up a task
-// and what it leads to, and sets the count of its leaf. `updates` are the warp's own.
+// Writes all leaves with updates, except those that are rewritten otherwise. A warp takes up to 32 at a time: each lane
+// looks up one task and its leaf, and sets the leaf's count. `updates` belong to the warp.
 __device__ __forceinline__ void write_leaves(const packed_store& store, const packed_batch& batch, unsigned num_leaves,
                                              bool any_suspects, unsigned epoch, only_update* updates) {
   const unsigned lane = static_cast<unsigned>(lane_id());
@@ -193,7 +192,7 @@ __device__ __forceinline__ void write_leaves(const packed_store& store, const pa
     }
     unsigned left = __ballot_sync(full_mask, wanted && !only);
     if (left == 0) continue;
-    // The leaf at hand, and the next one on its way.
+    // The current leaf; the next one is being loaded.
     fetched_leaf next = fetch_leaf(batch, task, keys, __ffs(static_cast<int>(left)) - 1);
 #pragma unroll 1
     while (left != 0) {

@@ -1,12 +1,12 @@
-// store/leaves.cu - what is kept of every leaf, looked at or set right for all leaves of a shard.
+// store/leaves.cu - reads or repairs the data about each leaf, for all leaves of a shard.
 //
-// Leaves in the order of the directory. What is kept of them lies in their pages, so that there is no array to read.
+// Leaves are in directory order. Their data lies in their pages, so there is no array of it to read.
 #include "grid.cuh"
 #include "store/store.cuh"
 #include "warp.cuh"
 
-// The entries of every leaf, as they are or, with `next`, as they will be after the batch that is planned: a thread per
-// leaf.
+// Writes the number of entries of every leaf: the current one or, with `next`, the one after the planned batch. One
+// thread per leaf.
 extern "C" __global__ void packed_leaf_counts(const packed_store* store_at, int next, unsigned short* counts) {
   const packed_store store = *store_at;
   const long long leaves = static_cast<long long>(store.num_pages) * page_leaves;
@@ -16,7 +16,7 @@ extern "C" __global__ void packed_leaf_counts(const packed_store* store_at, int 
   }
 }
 
-// The separator of every leaf: a thread per leaf.
+// Writes the separator of every leaf. One thread per leaf.
 extern "C" __global__ void packed_leaf_separators(const packed_store* store_at, word* separators) {
   const packed_store store = *store_at;
   const long long leaves = static_cast<long long>(store.num_pages) * page_leaves;
@@ -26,7 +26,7 @@ extern "C" __global__ void packed_leaf_separators(const packed_store* store_at, 
   }
 }
 
-// Forgets a batch that was planned and not written: a warp per page.
+// Forgets a batch that was planned and not written. One warp per page.
 extern "C" __global__ void packed_forget_plan(const packed_store* store_at) {
   const packed_store store = *store_at;
   for (word position = static_cast<word>(grid_warp_id()); position < store.num_pages;

@@ -1,14 +1,14 @@
-// store/merge.cu - a full merge: all entries and a sorted batch, read once and written once into fresh pages.
+// store/merge.cu - a full merge: reads all entries and a sorted batch once, and writes them once into fresh pages.
 //
-// A block has a page in shared memory, looks its updates up there, and knows how many entries it will write. Where
-// these begin it hears from the blocks before it, which follow each other in one sweep: each publishes what it writes,
-// and looks back at earlier ones for what those do. After Merrill and Garland, "Single-pass parallel prefix scan with
-// decoupled look-back" (2016). Nothing that anybody sees is changed before packed_merge_finish.
+// A block has a page in shared memory, looks up the page's updates there, and so knows how many entries it will write.
+// Where these begin follows from the blocks before it, in one pass: each block publishes its count and looks back at
+// the counts of earlier blocks. After Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back"
+// (2016). No visible data changes before packed_merge_finish.
 #include "grid.cuh"
 #include "store/merge_page.cuh"
 
-// The first value in [low, high) that is not below, or high: each half of a warp looks at sixteen places at a time.
-// Each look waits for memory, and is nearly all that the kernel does. Called by whole warps.
+// The first value in [low, high) for which `below` is false, or high. Each half warp tests sixteen places at a time.
+// Every test waits for memory, which takes nearly all of the kernel's time. Called by whole warps.
 template <class Below>
 __device__ __forceinline__ unsigned search_by_half_warps(const word* values, unsigned low, unsigned high, Below below) {
   const unsigned lane = static_cast<unsigned>(lane_id()), upper = lane & 16u, in_half = lane & 15u;
@@ -26,17 +26,17 @@ __device__ __forceinline__ unsigned search_by_half_warps(const word* values, uns
   return low;
 }
 
-// The tasks of all pages, in key order: the halves of a warp find where the updates of a page begin and end. In a row
-// of numbers where each page takes task_updates and each update one, every page begins a task at each multiple of
-// task_updates that falls to it: at least one, and nobody needs to know of the other pages' tasks. Also begins the new
-// version: its pages have these numbers, which lie in memory of the host.
+// Writes the tasks of all pages, in key order. The two halves of a warp find where the updates of a page begin and end.
+// To number the tasks, each page is given task_updates numbers and each update one. A page begins a task at each
+// multiple of task_updates among its numbers: at least one, and independent of the other pages. The kernel also starts
+// the new version, whose pages have the numbers `numbers`, in host memory. One warp per page.
 extern "C" __global__ void packed_merge_tasks(const packed_store* store_at, const packed_batch* batch_at, unsigned n,
                                               unsigned neighbor_bits, merge_task* tasks, word* published,
                                               const unsigned* numbers, packed_store* new_store_at, unsigned* new_pages,
                                               unsigned num_new_pages, word* new_separators, unsigned* new_positions) {
   const packed_store store = *store_at;
   const long long thread = grid_thread_id();
-  const unsigned number_of_page = thread < num_new_pages ? numbers[thread] : 0;  // comes later: the host is far away
+  const unsigned number_of_page = thread < num_new_pages ? numbers[thread] : 0;  // loaded early: host memory is slow
   const packed_batch batch = *batch_at;
   const sorted_updates updates{batch.sorted, {neighbor_bits}};
   const unsigned lane = static_cast<unsigned>(lane_id());
@@ -52,7 +52,7 @@ extern "C" __global__ void packed_merge_tasks(const packed_store* store_at, cons
     const word from = position * task_updates + begin, to = (position + 1) * task_updates + end;
     const word number = (from + task_updates - 1) / task_updates;
     const word parts = (to + task_updates - 1) / task_updates - number, own = end - begin;
-    const word needed = max(1ull, (own + task_updates - 1) / task_updates);  // one fewer, most often
+    const word needed = max(1ull, (own + task_updates - 1) / task_updates);  // usually parts - 1
     for (word part = lane; part < parts; part += 32) {
       const unsigned bounds = (part > 0 ? bounded_below : 0) | (part + 1 < needed ? bounded_above : 0);
       const unsigned from_update = begin + static_cast<unsigned>(part * own / needed),
@@ -66,21 +66,21 @@ extern "C" __global__ void packed_merge_tasks(const packed_store* store_at, cons
   for (long long i = thread + grid_threads(); i < num_new_pages; i += grid_threads()) new_pages[i] = numbers[i];
   if (thread != 0) return;
   *new_store_at = with_directory(store, new_pages, new_separators, new_positions, num_new_pages);
-  // What the merge counts itself: the batch may have been planned, to be written in place, before.
+  // Reset what the merge counts itself: the batch may have been planned before, for writing in place.
   packed_info info{};
   info.bad_row = batch.info->bad_row;
   info.self_loops = batch.info->self_loops;
   *batch.info = info;
 }
 
-// What an update does: nothing, or a new entry, with or without the old one gone.
+// The effect of an update: none, or a new entry, a removed entry, or both (an entry replaced).
 struct merge_effect {
   static constexpr unsigned comes_bit = 1u << 30, goes_bit = 1u << 31;
   word key;
   unsigned what;
   __device__ __forceinline__ bool comes() const { return (what & comes_bit) != 0; }
   __device__ __forceinline__ bool goes() const { return (what & goes_bit) != 0; }
-  // The first entry that is not below its key.
+  // The first entry whose key is not below.
   __device__ __forceinline__ unsigned entry() const { return what & ~(comes_bit | goes_bit); }
 };
 __device__ __forceinline__ merge_effect effect_of(const packed_store& store, const packed_batch& batch,
@@ -89,7 +89,7 @@ __device__ __forceinline__ merge_effect effect_of(const packed_store& store, con
                                                   unsigned count) {
   const word packed = own.updates()[t], update = form.unpack(packed), key = update & ~delete_bit;
   const unsigned entry = entry_of(own, count, key);
-  const bool counts = (packed ^ own.updates()[t + 1]) << 1 != 0;  // else a later one does
+  const bool counts = (packed ^ own.updates()[t + 1]) << 1 != 0;  // otherwise a later update of the same key does
   const bool there = own.keys[entry] == key, deletes = (update & delete_bit) != 0;
   merge_effect effect{key, entry};
   if (counts && there && deletes) effect.what |= merge_effect::goes_bit;
@@ -106,7 +106,7 @@ __device__ __forceinline__ merge_effect effect_of(const packed_store& store, con
 __device__ __forceinline__ void publish(word* published, unsigned task, word value) {
   *static_cast<volatile word*>(published + task) = value;
 }
-// What all tasks before this one write: one warp, which asks 32 of them at a time.
+// The number of entries that all earlier tasks write. Called by one warp, which reads 32 tasks at a time.
 __device__ __forceinline__ word look_back(const word* published, unsigned task) {
   const unsigned lane = static_cast<unsigned>(lane_id());
   word sum = 0;
@@ -116,7 +116,7 @@ __device__ __forceinline__ word look_back(const word* published, unsigned task) 
     const word value = asks ? *there : of_all_so_far;
     const unsigned silent = __ballot_sync(full_mask, value < of_task);
     const unsigned knows_all = __ballot_sync(full_mask, value >= of_all_so_far);
-    // Those up to the first that knows all of its own, if everybody before it has spoken.
+    // The tasks up to the nearest one that knows its total, provided that all in between have published.
     const unsigned wanted = knows_all == 0 ? full_mask : (knows_all & (0u - knows_all)) * 2 - 1;
     if (silent & wanted) {
       pause_thread(20);
@@ -129,10 +129,10 @@ __device__ __forceinline__ word look_back(const word* published, unsigned task) 
   return sum;
 }
 
-// Where an entry that a task writes comes from.
+// The source of an entry that a task writes.
 struct merge_source {
-  unsigned new_ones;  // up to it
-  unsigned place;     // in `keys`, when the gaps of entries that go are closed
+  unsigned new_ones;  // number of new entries up to this one
+  unsigned place;     // in `keys`, after the gaps of removed entries are closed
   bool is_new;
   __device__ __forceinline__ merge_source(const page_in_merge& own, unsigned low, unsigned before) {
     const marked_row row = own.comes[before / 32];
@@ -143,19 +143,20 @@ struct merge_source {
   }
 };
 
-// Calls put(target, separator, look(before, writes), writes) for all slots that a task writes, where so many of its
-// entries come before, with the place of the leaf's separator: a warp per leaf, a lane per slot, two leaves at a time.
-// Lanes without a slot look, too, as then there is no branch, but do not write.
+// For all slots that a task writes, calls put(target, separator, look(before, writes), writes), where `before` is the
+// number of the task's entries before the slot and `separator` is the address of the leaf's separator. One warp per
+// leaf, one lane per slot, two leaves at a time. Lanes without a slot call `look` too, to avoid a branch, but do not
+// write.
 template <class Look, class Put>
 __device__ __forceinline__ void for_slots(const page_in_merge& own, Look look, Put put) {
   constexpr unsigned at_a_time = 2;
   const unsigned lane = static_cast<unsigned>(lane_id()), written = own.written;
-  // In the leaves before this one the lane has a slot.
+  // The lane has a slot in the leaves before this one.
   const unsigned last_leaf = lane < filled_place::quota    ? page_leaves
                              : lane == filled_place::quota ? filled_place::longer
                                                            : 0u;
   unsigned leaf = filled_place(own.first).leaf + static_cast<unsigned>(warp_id());
-  // How far the page begins behind the task's first entry: wraps around where it begins before it.
+  // The distance from the task's first entry to the start of the page; wraps around if the page starts earlier.
   unsigned page_start = 0u - own.first;
   for (unsigned page = 0; static_cast<int>(page_start) < static_cast<int>(written); ++page) {
     const stored_page near(own.near[page]);
@@ -183,7 +184,7 @@ __device__ __forceinline__ void for_slots(const page_in_merge& own, Look look, P
   }
 }
 
-// The weights of what a task writes, in a weighted shard.
+// Writes the weights of the task's entries, in a weighted shard.
 __device__ __forceinline__ void write_weights(const packed_store& store, const packed_batch& batch,
                                               const packed_input& input, const page_in_merge& own, unsigned count,
                                               const merge_task& task, unsigned low) {
@@ -198,9 +199,8 @@ __device__ __forceinline__ void write_weights(const packed_store& store, const p
   });
 }
 
-// A block has heard what its task does to the shard: new entries, gone ones, and those of both that are one. The last
-// one to do so tells the host, if that listens for the epoch: what the batch does is known then, though not yet
-// written.
+// Adds the effects of a block's task to the batch: new entries, removed ones, and replaced ones, which are both. If
+// `epoch` is set, the last task reports to the host: the effect of the batch is then known, though not yet written.
 __device__ __forceinline__ void add_up(const packed_batch& batch, unsigned come, unsigned gone, unsigned changed,
                                        unsigned epoch) {
   packed_info* const info = batch.info;
@@ -220,7 +220,8 @@ __device__ __forceinline__ void add_up(const packed_batch& batch, unsigned come,
   tell_host(batch, all, epoch);
 }
 
-// Entries into fresh pages, old and new ones: a block per task. With an epoch the host hears of what the batch does.
+// Writes old and new entries into fresh pages. One block per task. Shared memory: the page, see merge_page.cuh. With an
+// epoch, the effects of the batch are reported to the host.
 extern "C" __global__ void __launch_bounds__(merge_threads, 6)
     packed_merge(const packed_store* store_at, const packed_batch* batch_at, const double* weights, unsigned how,
                  unsigned n, unsigned neighbor_bits, const merge_task* tasks, word* published,
@@ -248,7 +249,7 @@ extern "C" __global__ void __launch_bounds__(merge_threads, 6)
   for (unsigned t = threadIdx.x; t < staged; t += merge_threads) {
     copy_to_shared(own.updates() + t, updates.packed + task.begin + t, true);
   }
-  if (threadIdx.x == 0 && task.end == n) own.updates()[num_updates] = no_key;  // which none is
+  if (threadIdx.x == 0 && task.end == n) own.updates()[num_updates] = no_key;  // equal to no key
   const unsigned count = load_page(store, updates, task, own);
   fill_up(own, count);
   wait_for_copies();
@@ -259,7 +260,7 @@ extern "C" __global__ void __launch_bounds__(merge_threads, 6)
   const unsigned low = task.bounds & bounded_below ? bound_of(0) : 0u;
   const unsigned high = task.bounds & bounded_above ? bound_of(num_updates) : count;
 
-  // What the updates do, so many threads apart: one count per warp and round, which is one per lane.
+  // Count the effects of the updates, merge_threads apart: one count per warp and round, so one per lane.
   constexpr unsigned rounds = (task_updates + merge_threads - 1) / merge_threads;
   static_assert(rounds * merge_warps <= 32, "");
   merge_effect effects[rounds];
@@ -281,7 +282,7 @@ extern "C" __global__ void __launch_bounds__(merge_threads, 6)
     own.written = written;
   }
 
-  // The new keys take the place of the updates, which nobody reads any more.
+  // The new keys replace the updates, which are not read any more.
 #pragma unroll
   for (unsigned i = 0; i < rounds; ++i) {
     if (i * merge_threads >= num_updates) break;
@@ -323,12 +324,12 @@ extern "C" __global__ void __launch_bounds__(merge_threads, 6)
   if (store.weighted) write_weights(store, batch, input, own, count, tasks[own.ticket], low);
 }
 
-// Large blocks: the first one alone spreads what is in the last pages, which all others would wait for.
+// Large blocks: the first one spreads the entries of the last pages alone, and all others would wait for it.
 constexpr unsigned finish_threads = 1024, finish_warps = finish_threads / 32;
 
-// The last pages, filled as if more entries came, spread evenly over those that they become: one block. Entries move
-// one way only, to the right where they are spread over more leaves, so they are taken from that end. First the keys,
-// then, in a weighted shard, the weights, which lie behind them.
+// Distributes the entries of the last pages evenly. These pages were filled as if more entries followed. One block
+// works. Entries move in one direction only, to the right if they are spread over more leaves, so they are taken from
+// that end. The keys come first; the weights of a weighted shard follow and lie behind them.
 __device__ __forceinline__ void spread_rest(const packed_store& store, const unsigned* new_pages,
                                             const merged_pages& merged) {
   constexpr unsigned at_a_time = 8, most = at_a_time * finish_threads;
@@ -345,7 +346,7 @@ __device__ __forceinline__ void spread_rest(const packed_store& store, const uns
       word values[at_a_time];
       const auto rank_of = [&](unsigned i) {
         const unsigned step = done + i * finish_threads + threadIdx.x;
-        return to_the_right ? rest - 1 - step : step;  // wraps around behind the last
+        return to_the_right ? rest - 1 - step : step;  // wraps around behind the last one
       };
 #pragma unroll
       for (unsigned i = 0; i < at_a_time; ++i) {
@@ -369,15 +370,15 @@ __device__ __forceinline__ void spread_rest(const packed_store& store, const uns
       __syncthreads();
     }
   }
-  // Leaves that have nothing, where there is next to nothing.
+  // With fewer entries than leaves, some leaves are empty.
   for (unsigned leaf = threadIdx.x; leaf < page_leaves && rest < page_leaves; leaf += finish_threads) {
     if (leaf >= rest) page.separators()[leaf] = no_key;
   }
   __syncthreads();
 }
 
-// A page of the new directory, by a warp with four leaves to a lane: its counts, the directory's own arrays and the
-// rows.
+// Finishes a page of the new directory: its counts, its entries in the directory's arrays, and its rows. One warp, four
+// leaves per lane.
 struct alignas(16) two_words {
   word of[2];
 };
@@ -415,8 +416,8 @@ __device__ __forceinline__ void finish_page(const packed_store& store, const uns
                waiting);
 }
 
-// Makes a version of what was merged: a warp per page, and the first block for the last ones. `store_at` is the new
-// version; the old one has `entries`. Does nothing if the batch changed nothing.
+// Makes a version from the merged pages. One warp per page; the first block handles the last pages. `store_at` is the
+// new version, the old one has `entries`. Does nothing if the batch changed nothing.
 extern "C" __global__ void __launch_bounds__(finish_threads)
     packed_merge_finish(packed_store* store_at, const packed_batch* batch_at, const unsigned* new_pages, word entries) {
   const packed_store& store = *store_at;

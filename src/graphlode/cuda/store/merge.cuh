@@ -1,28 +1,28 @@
-// store/merge.cuh - where the entries of a full merge go: one page after the other, each filled alike.
+// store/merge.cuh - where the entries of a full merge go: one page after the other, all filled alike.
 //
-// How many entries there will be is known only when all have been written, so they do not wait for it: the entry of
-// rank r goes to the page r / filled_slots. What the last page lacks is made up for at the end: the last two pages
-// share their entries, or become one.
+// The total is known only when all entries have been written, so their places do not depend on it: the entry of rank r
+// goes to page r / filled_slots. The end is corrected afterwards: the last two pages share their entries, or become
+// one.
 #pragma once
 #include "store/input.cuh"
 #include "store/plan.cuh"
 
-// The updates [begin, end) of a page and the entries that belong to them: all of the page's, or, of a page with many
-// updates, those from the first update's key on, up to the key of the update behind the last.
+// The updates [begin, end) of a page and the entries that belong to them. These are all entries of the page or, for a
+// page with many updates, the entries from the key of the first update up to the key of the update after the last.
 struct alignas(16) merge_task {
   unsigned page, begin, end, bounds;
 };
 constexpr unsigned bounded_below = 1, bounded_above = 2;
-constexpr unsigned no_page = 0xffffffffu;  // of a task that has nothing to do
+constexpr unsigned no_page = 0xffffffffu;  // a task that has nothing to do
 
-// Pages come to one task each, and there is one more for so many updates, which is the most that a task has: they are
-// in shared memory with the page, in each of six blocks of a multiprocessor.
+// The maximum number of updates of a task. Each page has one task, plus one per task_updates updates. They share shared
+// memory with the page, in each of the six blocks of a multiprocessor.
 constexpr unsigned task_updates = 768;
 
-// What the tasks before one have written, or one alone, with a mark above it.
+// The value that a task publishes: entries written by it alone or by all tasks so far, with a mark above.
 constexpr word of_task = 1ull << 62, of_all_so_far = 2ull << 62, published_entries = of_task - 1;
 
-// The entry of a rank, counted from the first of its page.
+// The place of an entry, by its rank within its page.
 struct filled_place {
   static constexpr unsigned quota = filled_slots / page_leaves, longer = filled_slots % page_leaves;
   unsigned leaf, slot;
@@ -35,7 +35,7 @@ struct filled_place {
   static __device__ __forceinline__ unsigned start_of(unsigned leaf) { return leaf * quota + min(leaf, longer); }
 };
 
-// As filled_place, in a page of so many entries.
+// Like filled_place, for a page of `entries` entries.
 struct spread_place {
   unsigned leaf, slot;
   __device__ __forceinline__ spread_place(unsigned rank, unsigned entries) {
@@ -45,14 +45,14 @@ struct spread_place {
   }
 };
 
-// Some of a row are marked: 32 of them, and how many are marked before these.
+// 32 marks, and the number of marks before them.
 struct alignas(8) marked_row {
   unsigned bits, before;
 };
 __device__ __forceinline__ void mark(marked_row* rows, unsigned place) {
   atomicOr(&rows[place / 32].bits, 1u << place % 32);
 }
-// Counts the marks before each row, by the lanes of one warp.
+// Counts the marks before each row. Called by one warp.
 template <unsigned num_rows>
 __device__ __forceinline__ void count_marks(marked_row (&rows)[num_rows]) {
   constexpr unsigned own_rows = (num_rows + 31) / 32;
@@ -71,10 +71,9 @@ __device__ __forceinline__ void count_marks(marked_row (&rows)[num_rows]) {
   }
 }
 
-// The pages of so many entries, as store/merge.py counts them, too: those that are filled alike and stay so, and how
-// many there are with what the last ones become.
+// The pages of a merge that writes `entries` entries. store/merge.py computes the same.
 struct merged_pages {
-  word filled;  // and the entries behind them are spread over
+  word filled;  // pages that are filled alike and stay so; the rest is spread over the pages behind them
   word num_pages;
   word rest;  // entries
   __device__ __forceinline__ explicit merged_pages(word entries) {
@@ -83,19 +82,19 @@ struct merged_pages {
     rest = entries - filled * filled_slots;
     num_pages = filled + (rest <= upper_slots(page_level) ? 1 : 2);
   }
-  // The entries of a page behind the filled ones.
+  // The number of entries of a page behind the filled ones.
   __device__ __forceinline__ unsigned rest_of(word page) const {
     return even_spread(rest, num_pages - filled).count_of(page);
   }
 };
 
-// The first row that begins at a key or behind it, of so many with the one behind the last.
+// The first of `rows` rows that begins at a key or behind it.
 __device__ __forceinline__ unsigned first_row_of(unsigned rows, word key) {
   return key == no_key ? rows : static_cast<unsigned>(min(static_cast<word>(rows), (key + 0xffffffffull) >> 32));
 }
 
-// The leaves of a lane, four from `leaf` on, the first row that begins in each of them or behind it, and the first one
-// behind all of them.
+// The four leaves of a lane, from `leaf` on, the first row that begins in or behind each of them, and the first one
+// behind all four.
 struct four_leaves {
   unsigned leaf;
   unsigned rows[4], end;
@@ -104,7 +103,7 @@ struct four_leaves {
   }
 };
 
-// Leaves with very many rows, as there are where vertices without edges come in a row: their warp leaves them to the
+// Leaves with very many rows, which occur where many consecutive vertices have no edges. Their warp leaves them to the
 // whole block, in shared memory, if there is room.
 struct waiting_leaves {
   static constexpr unsigned most = 64, many_rows = 1024;
@@ -116,7 +115,7 @@ struct waiting_leaves {
     if (place < most) leaves[place] = own;
     return place < most;
   }
-  // By all threads of the block, when all warps have handed in theirs.
+  // Called by all threads of the block, after all warps have added their leaves.
   __device__ __forceinline__ void index(const packed_store& store) const {
     for (unsigned i = 0; i < min(count, most); ++i) {
       const four_leaves& its = leaves[i];
@@ -127,7 +126,8 @@ struct waiting_leaves {
   }
 };
 
-// Sets the rows that begin in the leaves of all lanes of a warp: together where one has many of them.
+// Indexes the rows that begin in the leaves of all lanes of a warp. If a lane has many rows, the warp indexes them
+// together.
 __device__ __forceinline__ void index_leaves(const packed_store& store, const four_leaves& own,
                                              waiting_leaves& waiting) {
   constexpr unsigned few = 16;

@@ -1,7 +1,7 @@
-// store/merge_page.cuh - a page while a block merges it with its updates: in shared memory, its gaps closed.
+// store/merge_page.cuh - the page that a block merges with its updates, in shared memory and without gaps.
 //
-// Nothing is moved there to make room for new entries: these lie behind the others, and bits say which of the entries
-// that are written are new ones. From the bits follows where each of them is.
+// Nothing moves to make room for new entries. They are stored behind the others, and bits mark which of the written
+// entries are new. The bits determine where each entry is.
 #pragma once
 #include "store/merge.cuh"
 
@@ -17,17 +17,17 @@ struct sorted_updates {
   __device__ __forceinline__ word key(unsigned t) const { return (*this)[t] & ~delete_bit; }
 };
 
-// What a block knows of the page that it merges, in shared memory.
+// The state of a block that merges a page, in shared memory.
 struct page_in_merge {
   word keys[most_entries + 1 + task_updates + 1];  // entries and one behind them, then updates, later the new keys
-  marked_row goes[(most_entries + 31) / 32];       // of the entries
-  marked_row comes[(most_written + 31) / 32];      // of what the task writes
-  unsigned short starts[page_leaves];              // of the leaves, where entries have weights
+  marked_row goes[(most_entries + 31) / 32];       // marks of the removed entries
+  marked_row comes[(most_written + 31) / 32];      // marks of the new ones, among the entries that the task writes
+  unsigned short starts[page_leaves];              // of the leaves, if entries have weights
   unsigned sums[32];
   unsigned ticket, changed;
-  unsigned written;  // how many entries come of the task
+  unsigned written;  // number of entries that the task writes
   unsigned first;    // the place of the first of them in its page
-  // The fresh pages that they go to.
+  // The fresh pages that the entries go to.
   static constexpr unsigned most_near = 4;
   static_assert((filled_slots + most_written) / filled_slots < most_near, "all of them");
   word* near[most_near];
@@ -45,7 +45,7 @@ struct page_in_merge {
   }
 };
 
-// The counts of four leaves; each lane of a warp has these of a page.
+// The counts of four leaves. Each lane of a warp holds four of a page.
 struct alignas(8) four_counts {
   unsigned short of[4];
 };
@@ -54,7 +54,7 @@ __device__ __forceinline__ four_counts load_counts(stored_page page, const sorte
   const unsigned first = 4 * static_cast<unsigned>(lane_id());
   four_counts counts = *reinterpret_cast<const four_counts*>(page.counts() + first);
   if (task.bounds == 0) return counts;
-  // A task that has a part of its page needs no leaf that is all below or above it.
+  // A task with a part of a page skips leaves that are entirely below or above it.
   const word* const separators = page.separators() + first;
   const word lowest = task.bounds & bounded_below ? updates.key(task.begin) : 0;
   const word highest = task.bounds & bounded_above ? updates.key(task.end) : no_key;
@@ -66,8 +66,8 @@ __device__ __forceinline__ four_counts load_counts(stored_page page, const sorte
   return counts;
 }
 
-// The entries of a page, the gaps closed, on their way to shared memory; returns how many. Every warp counts for
-// itself, so that nobody waits.
+// Starts loading the entries of a page into shared memory, without gaps, and returns their number. Every warp counts
+// for itself, so no warp waits.
 __device__ __forceinline__ unsigned load_page(const packed_store& store, const sorted_updates& updates,
                                               const merge_task& task, page_in_merge& own) {
   const unsigned lane = static_cast<unsigned>(lane_id()), warp = static_cast<unsigned>(warp_id());
@@ -76,8 +76,8 @@ __device__ __forceinline__ unsigned load_page(const packed_store& store, const s
   const four_counts counts = load_counts(page, updates, task);
   const unsigned all = counts.of[0] + counts.of[1] + counts.of[2] + counts.of[3];
   const unsigned behind = warp_inclusive_scan(all);
-  // The leaves that a warp loads are as many apart as there are warps, so they have the same place among their four,
-  // and are of every other lane.
+  // The leaves of a warp are merge_warps apart, so they have the same position among the four leaves of a lane, and
+  // belong to every other lane.
   static_assert(merge_warps == 8, "");
   unsigned start = behind - all, count = counts.of[0];
 #pragma unroll
@@ -92,7 +92,7 @@ __device__ __forceinline__ unsigned load_page(const packed_store& store, const s
 #pragma unroll
   for (unsigned i = 0; i < page_leaves / merge_warps; ++i) {
     const unsigned its = __shfl_sync(full_mask, leaf, static_cast<int>(2 * i));
-    const bool has_slot = its >= (lane + 1) << 16;  // the count is above the lane
+    const bool has_slot = its >= (lane + 1) << 16;  // the count is in the upper half
     copy_to_shared(own.keys + (its & 0xffffu) + lane, from + i * merge_threads, has_slot);
   }
   if (store.weighted && lane % merge_warps == warp) {
@@ -105,7 +105,7 @@ __device__ __forceinline__ unsigned load_page(const packed_store& store, const s
   return __shfl_sync(full_mask, behind, 31);
 }
 
-// Entries are looked up as if there were at least so many, and one behind them: then the steps are known.
+// Searches assume at least this many entries and one behind them, so that their steps are constants.
 constexpr unsigned least_searched = 2048;
 static_assert(least_searched <= most_entries && most_entries < 2 * least_searched, "");
 __device__ __forceinline__ void fill_up(page_in_merge& own, unsigned count) {
@@ -113,14 +113,14 @@ __device__ __forceinline__ void fill_up(page_in_merge& own, unsigned count) {
 #pragma unroll 1
   for (unsigned entry = count + threadIdx.x; entry < end; entry += merge_threads) own.keys[entry] = no_key;
 }
-// The first entry that is not below a key.
+// The first entry whose key is not below `key`.
 __device__ __forceinline__ unsigned entry_of(const page_in_merge& own, unsigned count, word key) {
-  // In bytes, which saves a multiplication at each step.
+  // In bytes, which saves one multiplication per step.
   const auto key_at = [&own](unsigned place) {
     return *reinterpret_cast<const word*>(reinterpret_cast<const char*>(own.keys) + place);
   };
   constexpr unsigned size = sizeof(word);
-  // After the first look as many places come into question as the steps tell apart, whichever half it is.
+  // After the first step, each half has as many candidates as the remaining steps can distinguish.
   const unsigned further = max(count, least_searched) - least_searched + 1;
   unsigned place = key_at((least_searched - 1) * size) < key ? further * size : 0;
 #pragma unroll
@@ -137,8 +137,8 @@ __device__ __forceinline__ double weight_of_entry(const packed_store& store, uns
   return *weight_of(stored_page(store, page).keys + leaf * leaf_slots + entry - own.starts[leaf]);
 }
 
-// Closes the gaps of the entries that go. They move to the left only, so what is read before it is overwritten is read
-// by all threads before any of them writes.
+// Closes the gaps of removed entries. Entries only move to the left. All threads read entries before any thread
+// overwrites them.
 __device__ __forceinline__ void close_gaps(page_in_merge& own, unsigned count) {
   constexpr unsigned at_a_time = 7;
   if (warp_id() == 0) count_marks(own.goes);
@@ -161,9 +161,9 @@ __device__ __forceinline__ void close_gaps(page_in_merge& own, unsigned count) {
     }
   }
 }
-// The entry that comes so many behind the first one when the gaps are closed.
+// The index, before the gaps are closed, of the entry that is at `place` afterwards.
 __device__ __forceinline__ unsigned entry_before_gaps(const page_in_merge& own, unsigned place, unsigned count) {
-  unsigned low = place, high = count;  // the last of which so many or fewer come before it
+  unsigned low = place, high = count;  // the last entry with at most `place` remaining entries before it
   while (high - low > 1) {
     const unsigned middle = low + (high - low) / 2;
     const marked_row row = own.goes[middle / 32];

@@ -1,28 +1,28 @@
-// store/pages.cu - whole pages of a shard: written into fresh ones with their updates, and read.
+// store/pages.cu - whole pages of a shard: rewriting them with their updates into fresh pages, and reading them.
 //
-// Pages that overflow, run empty or are held by an immutable version come in groups that follow each other in the
-// directory. Every entry of a group, old or new, has a rank that follows from counts alone, and with it a slot in the
-// group's fresh pages: each is written once, in no order. The groups and the new directory are made here, or by the
-// host where that is not enough (store/groups.py); separators and rows follow last.
+// Pages that overflow, run empty or are held by an immutable version come in groups of consecutive pages of the
+// directory. Every entry of a group, old or new, has a rank that follows from counts alone, and the rank gives its slot
+// in the group's fresh pages. So each entry is written once, in any order. The groups and the new directory are
+// computed here or, where that does not suffice, on the host (store/groups.py). Separators and rows follow last.
 #include "block.cuh"
 #include "grid.cuh"
 #include "store/regroup.cuh"
 #include "store/spread.cuh"
 
-constexpr unsigned sum_bits = 21;  // of each of three running sums in a word
+constexpr unsigned sum_bits = 21;  // of each of the three running sums in a word
 constexpr word one_sum = (1ull << sum_bits) - 1;
 
-// What the blocks of packed_regroup tell each other: how many are done, zero between launches, and for each of them the
-// sum of what it and all before it add up to, with the epoch that this is of.
+// What the blocks of packed_regroup share: the number of finished blocks (zero between launches) and, for each block,
+// the sum over it and all earlier blocks with the epoch in which it was written.
 struct block_chain {
   unsigned num_done, unused;
   struct link {
     word sum, epoch;
-  } links[1];  // as many as there are blocks
+  } links[1];  // one per block
 };
 
-// What all blocks before this one add up to: blocks are numbered as they begin, so nobody waits for one that has not.
-// One thread.
+// The sum over all earlier blocks. Blocks are numbered as they begin, so no block waits for one that has not begun.
+// Called by one thread.
 __device__ __forceinline__ word sum_before(volatile block_chain::link* links, unsigned number, word own,
                                            unsigned epoch) {
   word before = 0;
@@ -37,10 +37,10 @@ __device__ __forceinline__ word sum_before(volatile block_chain::link* links, un
   return before;
 }
 
-// The numbers of fresh pages, which lie in memory of the host: a block has them on their way while it looks at groups,
-// rather than wait for the bus with every page that it writes.
+// The numbers of fresh pages, which lie in host memory. A block loads them while it reads groups, so that it does not
+// wait for the bus with every page that it writes.
 struct numbers_on_their_way {
-  static constexpr unsigned of_a_thread = 2, most = of_a_thread * 1024;  // in a block of the most threads there can be
+  static constexpr unsigned of_a_thread = 2, most = of_a_thread * 1024;  // of_a_thread per thread of the largest block
   unsigned own[of_a_thread];
 
   static __device__ __forceinline__ bool are_few(unsigned count) { return count <= of_a_thread * blockDim.x; }
@@ -51,7 +51,7 @@ struct numbers_on_their_way {
       own[i] = are_few(count) && at < count ? numbers[at] : 0;
     }
   }
-  // Where they can be read when all threads have met: in `near`, if there is room for them.
+  // Where the numbers can be read after a barrier: in `near`, if there is room.
   __device__ __forceinline__ const unsigned* arrived(const unsigned* numbers, unsigned count, unsigned* near) const {
 #pragma unroll
     for (unsigned i = 0; i < of_a_thread; ++i) near[threadIdx.x + i * blockDim.x] = own[i];
@@ -59,9 +59,9 @@ struct numbers_on_their_way {
   }
 };
 
-// The groups of flagged pages, as store/groups.py forms them: their jobs, their fresh pages, which have these numbers,
-// the directory afterwards, which the new version is described with, and what the host must know of it: `told` gets the
-// epoch when that is there. A thread per group. `joins`: whether some groups are joined.
+// Forms the groups of flagged pages, as store/groups.py does. Writes their jobs, their fresh pages (which have the
+// numbers `numbers`), the new directory and version, and what the host needs to know; then sets `told` to the epoch.
+// One thread per group. `joins`: whether some groups are joined.
 extern "C" __global__ void __launch_bounds__(1024)
     packed_regroup(const packed_store* store_at, const packed_batch* batch_at, const unsigned* numbers,
                    unsigned num_fresh, unsigned epoch, packed_store* new_store_at, unsigned* new_pages,
@@ -106,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(1024)
   }
 }
 
-// What is known of the fresh pages [begin, end) before their entries are there: a thread per leaf.
+// Writes what is known of the fresh pages [begin, end) before their entries are there. One thread per leaf.
 __device__ __forceinline__ void count_fresh(const packed_store& store, const fresh_page* fresh, unsigned begin,
                                             unsigned end) {
   const long long last = static_cast<long long>(end) * page_leaves;
@@ -122,14 +122,14 @@ __device__ __forceinline__ void count_fresh(const packed_store& store, const fre
     if (page.index == 0 && within == 0) {
       *stored.separators() = *stored_page(store, static_cast<unsigned>(page.origin)).separators();
     } else if (count == 0) {
-      stored.separators()[within] = no_key;  // only where a single page is nearly empty
+      stored.separators()[within] = no_key;  // only in a single, nearly empty page
     }
   }
 }
 
-constexpr unsigned short crowded_leaf = 0x8000;  // beside the start of a leaf in its page
+constexpr unsigned short crowded_leaf = 0x8000;  // stored with the start of a leaf in its page
 
-// The slots of the next leaves of a warp, whether they are taken or not: on their way before they are needed.
+// The slots of a warp's next leaves, filled or not, loaded before they are needed.
 struct coming_leaves {
   word keys[leaves_at_a_time];
   __device__ __forceinline__ void fetch(const word* from, unsigned leaf) {
@@ -144,10 +144,10 @@ struct coming_leaves {
   }
 };
 
-// Entries into fresh pages, old and new ones: a block per job, or per part of one, up to 16 leaves per warp, one after
-// the other. The updates of the page, and where those of each leaf begin, are found first. What is crowded is left to
-// packed_spread_new. Also counts the fresh pages [begin, end). Where there are few jobs, several blocks have a part of
-// the leaves each, a power of two up to most_parts.
+// Writes old and new entries into fresh pages. One block per job or per part of one, up to 16 leaves per warp, one
+// after the other. With few jobs, several blocks share the leaves of each: `parts` is a power of two up to most_parts.
+// A block first finds the updates of the page and where those of each leaf begin. Crowded leaves are left to
+// packed_spread_new. Also counts the fresh pages [begin_fresh, end_fresh). Shared memory: the updates of the page.
 extern "C" __global__ void __launch_bounds__(32 * spread_warps, 3)
     packed_spread(const packed_store* store_at, const packed_batch* batch_at, unsigned n, page_job* jobs,
                   unsigned num_jobs, unsigned parts, const fresh_page* fresh, unsigned begin_fresh,
@@ -156,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(32 * spread_warps, 3)
   const packed_batch batch = *batch_at;
   __shared__ word staged_keys[page_updates::most_staged];
   __shared__ unsigned char staged_kinds[page_updates::most_staged];
-  __shared__ word effects[page_leaves];  // of the batch's updates before each leaf
+  __shared__ word effects[page_leaves];  // of all updates of the batch before each leaf
   __shared__ unsigned starts[page_leaves + 1], begins[page_leaves + 1], range[2];
   __shared__ near_pages near;
   count_fresh(store, fresh, begin_fresh, end_fresh);
@@ -201,10 +201,10 @@ extern "C" __global__ void __launch_bounds__(32 * spread_warps, 3)
     }
     if (thread == 0 && part == 0) {
       store.jobs[page] = number;
-      jobs[number].effects = job.effects;  // each part has found them for itself
+      jobs[number].effects = job.effects;  // all parts compute the same value
     }
     __syncthreads();
-    if (job.total != 0) {  // else nothing stays
+    if (job.total != 0) {  // otherwise no entry remains
       const auto rank_of = [&](unsigned leaf) {
         return job.base + starts[leaf] + static_cast<word>(growth(effects[leaf] - job.effects));
       };
@@ -229,12 +229,12 @@ extern "C" __global__ void __launch_bounds__(32 * spread_warps, 3)
         }
       }
     }
-    __syncthreads();  // the next job overwrites what is shared
+    __syncthreads();  // the next job overwrites shared memory
   }
 }
 
-// New entries of crowded leaves into fresh pages, if there are any: a thread per update. Only those of flagged pages
-// that have a job in this launch are meant.
+// Writes the new entries of crowded leaves into fresh pages, if there are any. One thread per update. Only flagged
+// pages with a job in this launch take part.
 extern "C" __global__ void packed_spread_new(const packed_store* store_at, const packed_batch* batch_at, unsigned n,
                                              unsigned epoch, const page_job* jobs, unsigned num_jobs,
                                              const fresh_page* fresh) {
@@ -246,7 +246,7 @@ extern "C" __global__ void packed_spread_new(const packed_store* store_at, const
     if (kind_of(batch, t) != update_insert) continue;
     const stored_leaf stored(store, leaf);
     if (store.marks[page] != epoch || stored.page.levels()[stored.within] <= page_level) continue;
-    const unsigned index = store.jobs[page];  // of an earlier launch, unless the job there is the page's
+    const unsigned index = store.jobs[page];  // from an earlier launch, unless that job is for this page
     const unsigned known = stored.page.starts()[stored.within];
     if (index >= num_jobs || jobs[index].page != page || !(known & crowded_leaf)) continue;
     const page_job job = jobs[index];
@@ -257,7 +257,8 @@ extern "C" __global__ void packed_spread_new(const packed_store* store_at, const
   }
 }
 
-// The directory and, a block per fresh page, the rows that start in it. `store_at` is the new version.
+// Completes the directory (one thread per page), and the rows that begin in fresh pages (one block per page).
+// `store_at` is the new version.
 extern "C" __global__ void __launch_bounds__(256)
     packed_finish(const packed_store* store_at, const fresh_page* fresh, unsigned num_fresh) {
   const packed_store store = *store_at;
@@ -278,7 +279,7 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
-// Leaves in the order of the directory with their gaps, which get no_key: a thread per slot.
+// Writes leaves in directory order with their gaps, which become no_key. One thread per slot.
 extern "C" __global__ void packed_slots(const packed_store* store_at, long long first, long long leaves, word* keys,
                                         double* weights) {
   const packed_store store = *store_at;
@@ -293,7 +294,8 @@ extern "C" __global__ void packed_slots(const packed_store* store_at, long long 
   }
 }
 
-// Neighbors and weights without gaps, a thread per slot. `begins` has the entries before each leaf of the directory.
+// Writes neighbors and weights without gaps. One thread per slot. `begins` has the number of entries before each leaf
+// of the directory.
 extern "C" __global__ void packed_gather(const packed_store* store_at, const long long* begins, int* neighbors,
                                          double* weights) {
   const packed_store store = *store_at;
@@ -309,7 +311,7 @@ extern "C" __global__ void packed_gather(const packed_store* store_at, const lon
   }
 }
 
-// The entries before each row, a thread per row and one for the end.
+// Writes the number of entries before each row, and the total. One thread per row and one for the end.
 extern "C" __global__ void packed_offsets(const packed_store* store_at, const long long* begins, long long* offsets) {
   const packed_store store = *store_at;
   for (long long row = grid_thread_id(); row <= static_cast<long long>(store.num_rows); row += grid_threads()) {
@@ -321,7 +323,7 @@ extern "C" __global__ void packed_offsets(const packed_store* store_at, const lo
   }
 }
 
-// Whether keys are there, a thread per key.
+// Tests whether keys exist. One thread per key.
 extern "C" __global__ void packed_contains(const packed_store* store_at, const word* keys, long long n,
                                            unsigned char* found) {
   const packed_store store = *store_at;

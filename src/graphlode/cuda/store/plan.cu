@@ -1,12 +1,12 @@
-// store/plan.cu - a batch of updates in the pages of a shard: planned once, written once.
+// store/plan.cu - applies a batch of updates to the pages of a shard: plan once, write once.
 //
-// A small batch is sorted, located and planned by one block. Larger ones come sorted (store/sort.cu); a block locates
-// and plans a tile of them, and the last block what crosses tiles; windows are chosen by a launch of their own, when
-// all counts are known. The plan is written by one launch, except for pages that go into fresh ones (store/pages.cu):
-// for these the host must find memory first. Where nobody else has a say, the launch that writes follows at once, and
-// does nothing if the host turns out to be needed. After Bender and Hu, "An adaptive packed-memory array" (TODS 2007),
-// and Sha et al., "Accelerating dynamic graph analytics on GPUs" (VLDB 2017), without their climbing level by level,
-// which is packed_climb.
+// One block sorts, locates and plans a small batch. A larger batch arrives sorted (store/sort.cu). Each block then
+// locates and plans a tile of it, and the last block plans what crosses tiles. A separate launch chooses windows when
+// all counts are known. One launch writes the plan, except for pages that must move into fresh ones (store/pages.cu):
+// for these the host must find memory first. If the host does not have to decide anything, the launch that writes
+// follows at once, and does nothing if the host turns out to be needed. After Bender and Hu, "An adaptive packed-memory
+// array" (TODS 2007), and Sha et al., "Accelerating dynamic graph analytics on GPUs" (VLDB 2017). Their climb from
+// level to level is replaced; packed_climb has it for comparison.
 #include "block.cuh"
 #include "grid.cuh"
 #include "store/block_sort.cuh"
@@ -14,11 +14,11 @@
 #include "store/leaf.cuh"
 #include "store/write.cuh"
 
-// How far a batch is planned, beyond the counts of its leaves: the climb chooses windows by itself.
+// The value of `step` with which packed_plan_small also chooses windows. The climb chooses them itself.
 constexpr int choose_windows_too = 2;
 
-// Copies a struct of pointers into shared memory: all threads of a block, of which the last ones most often have least
-// to do. In registers, so many pointers would leave too few for looks that are on their way together.
+// Copies a struct of pointers into shared memory. Called by all threads of a block; the last ones copy, since they
+// usually have the least to do. In registers, the pointers would leave too few for overlapping loads.
 template <class Struct>
 __device__ __forceinline__ void share(const Struct* from, Struct& to) {
   static_assert(sizeof(Struct) % sizeof(word) == 0, "whole words");
@@ -26,9 +26,9 @@ __device__ __forceinline__ void share(const Struct* from, Struct& to) {
   if (i < sizeof(Struct) / sizeof(word)) reinterpret_cast<word*>(&to)[i] = reinterpret_cast<const word*>(from)[i];
 }
 
-// A batch of at most block_tile updates, unsorted, by one block of whole warps: sorted, located and planned. All that
-// is counted lies in shared memory until the end, as does what planning must know of an update. The host hears what the
-// plan came to, unless it is to climb.
+// Sorts, locates and plans an unsorted batch of at most block_tile updates. One block of whole warps. All counts, and
+// what planning needs of each update, stay in shared memory until the end. The result is reported to the host, unless
+// the plan is to climb.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     packed_plan_small(const packed_store* store_at, const packed_batch* batch_at, const void* tails, const void* heads,
                       const unsigned char* deletes, const double* weights, unsigned how, unsigned n, unsigned epoch,
@@ -60,9 +60,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     }
     return;
   }
-  if (threadIdx.x == 0) {  // sorting meets before anybody asks
+  if (threadIdx.x == 0) {  // sort_block has a barrier before these are read
     batch.info = &info;
-    batch.suspects = reinterpret_cast<unsigned*>(room.words);  // which has no other use then
+    batch.suspects = reinterpret_cast<unsigned*>(room.words);  // which is free after the sort
   }
   sort_block(keys, places, size, packed_form{neighbor_bits}, store.num_rows, room);
   tile_effect carried = 0;
@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     const tile_effect scanned = carried + block_scan(effect, sums, total);
     if (t < n) {
       batch.effects[t] = widened(scanned);
-      keys[t] = noted_updates::note(found.leaf, scanned);  // nobody asks for the key any more, nor for the place
+      keys[t] = noted_updates::note(found.leaf, scanned);  // neither the key nor the place is needed any more
       places[t] = static_cast<unsigned short>(found.count);
     }
     carried += total;
@@ -118,8 +118,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   }
 }
 
-// Plans a tile of updates that are located: a block, a thread per update. Leaves that may have updates in other tiles,
-// too, are left out: the first and the last one. `count` is of the leaf.
+// Plans a tile of located updates. One block, one thread per update. Skips the first and the last leaf if they may have
+// updates in other tiles. `count` is the number of entries of the update's leaf.
 __device__ __forceinline__ void plan_tile(const packed_store& store, const packed_batch& batch, noted_updates updates,
                                           unsigned tile, bool is_last, unsigned count, unsigned epoch) {
   __shared__ unsigned num_tasks, first_task;
@@ -140,8 +140,9 @@ __device__ __forceinline__ void plan_tile(const packed_store& store, const packe
   if (wanted) batch.tasks[first_task + place] = task;
 }
 
-// The leaves that plan_tile leaves out: one block, when all tiles are located and their effects are known. For each
-// tile a thread has the leaf that it begins with, if it really begins there, and one the last leaf that begins in it.
+// Plans the leaves that plan_tile skips. One block, when all tiles are located and their effects are known. For each
+// tile, one thread takes the leaf that begins with the tile, if one does, and one thread the last leaf that begins in
+// it.
 __device__ __forceinline__ void plan_between_tiles(const packed_store& store, const packed_batch& batch, unsigned n,
                                                    unsigned tiles, unsigned epoch) {
 #pragma unroll 1
@@ -173,9 +174,9 @@ __device__ __forceinline__ void plan_between_tiles(const packed_store& store, co
   }
 }
 
-// A sorted batch: what every update does, the running sums of that, and the tasks of the leaves. A thread per update,
-// blocks of effect_tile threads; the last block to finish sums up the tiles and plans what crosses them. Weights are
-// found by the places of the updates.
+// Processes a sorted batch: finds the effect of every update, their running sums, and the tasks of the leaves. One
+// thread per update, blocks of effect_tile threads. The last block sums up the tiles and plans what crosses them. The
+// places of the updates lead to their weights.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     packed_locate(const packed_store* store_at, const packed_batch* batch_at, const double* weights, unsigned how,
                   unsigned n, unsigned epoch, unsigned neighbor_bits) {
@@ -227,7 +228,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   plan_between_tiles(store, batch, n, tiles, epoch);
 }
 
-// Windows and flagged pages: a warp per suspect.
+// Chooses windows and flags pages. One warp per suspect.
 extern "C" __global__ void packed_plan_pages(const packed_store* store_at, const packed_batch* batch_at) {
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
@@ -236,9 +237,9 @@ extern "C" __global__ void packed_plan_pages(const packed_store* store_at, const
   }
 }
 
-// One level of the climb, for comparison with packed_plan_pages, which comes to the same windows: every leaf that is
-// still out of bounds counts its window of this level anew, all of it. A thread per leaf of the suspects. `climbing`
-// gets how many leaves must go on; packed_plan_pages follows the last level.
+// One level of the climb, for comparison with packed_plan_pages, which finds the same windows. Every leaf that is still
+// out of bounds counts its whole window of this level again. One thread per leaf of the suspects. `climbing` receives
+// the number of leaves that must go on. packed_plan_pages follows the last level.
 extern "C" __global__ void packed_climb(const packed_store* store_at, const packed_batch* batch_at, unsigned level,
                                         unsigned* climbing) {
   const packed_store store = *store_at;
@@ -247,7 +248,7 @@ extern "C" __global__ void packed_climb(const packed_store* store_at, const pack
   for (long long i = grid_thread_id(); i < leaves; i += grid_threads()) {
     const stored_page page(store, batch.suspects[i / page_leaves]);
     const unsigned leaf = static_cast<unsigned>(i) % page_leaves;
-    if (level > 1 && page.levels()[leaf] != level - 1) continue;  // within bounds below
+    if (level > 1 && page.levels()[leaf] != level - 1) continue;  // within bounds at a lower level
     const unsigned count = page.next_counts()[leaf], first = leaf >> level << level;
     const bool outside = count > leaf_slots || (store.num_pages > 1 && count < lower_slots(0));
     page.levels()[leaf] = 0;
@@ -261,10 +262,10 @@ extern "C" __global__ void packed_climb(const packed_store* store_at, const pack
   }
 }
 
-// Writes the plan: wide windows a block each, narrow windows and leaves a warp each. Leaves inside of windows or of
-// flagged pages are left out. With `at_once`, the host hears what the plan came to before it is written, unless it has
-// heard of it (packed_plan_small), and nothing is written if pages are flagged. Dynamic shared memory: a wide window,
-// or a narrow one per warp.
+// Writes the plan: one block per wide window, one warp per narrow window, warps for leaves. Leaves inside windows or
+// flagged pages are skipped. With `at_once`, the result of the plan is first reported to the host, unless
+// packed_plan_small has done so, and nothing is written if pages are flagged. Dynamic shared memory: one wide window,
+// or one narrow window per warp.
 extern "C" __global__ void __launch_bounds__(256, 4)
     packed_write(const packed_store* store_at, const packed_batch* batch_at, unsigned n, unsigned epoch, int at_once) {
   const packed_store store = *store_at;

@@ -1,15 +1,15 @@
-// store/plan.cuh - what a batch of updates, sorted and located, does to leaves and pages.
+// store/plan.cuh - the effect of a sorted and located batch on leaves and pages.
 //
-// Counts after the batch are exact, since updates without effect are known. A leaf whose count leaves its bounds makes
-// its page a suspect; a warp then looks at the 128 counts of the page and chooses, for every such leaf, the smallest
-// window whose density is within the bounds of its level. Windows are aligned, so of two that overlap the larger holds
-// the smaller, and only the largest is written. A page that is out of bounds as a whole, or held by an immutable
-// version, is flagged: the host gives it fresh pages.
+// Counts after the batch are exact, because updates without effect are known. A leaf whose count leaves its bounds
+// makes its page a suspect. A warp then reads the 128 counts of the page and chooses, for every such leaf, the smallest
+// window whose density is within the bounds of its level. Windows are aligned, so of two overlapping windows one
+// contains the other, and only the larger one is written. A page that is out of bounds as a whole, or held by an
+// immutable version, is flagged: the host gives it fresh pages.
 #pragma once
 #include "store/store.cuh"
 #include "warp.cuh"
 
-// Where a key is or would be. Each look into memory waits for the one before, so what does not depend on it goes along:
+// Where a key is or would be. Each memory access waits for the previous one, so independent loads are issued together:
 // the address of the page with its separators, the count of the leaf with its first keys.
 struct found_slot {
   unsigned leaf = 0, count = 0, slot = 0;
@@ -28,13 +28,13 @@ struct found_slot {
   }
 
  private:
-  // Eight slots of 32, then two of eight, then these: three looks at a time.
+  // First eight of 32 slots, then two of eight, then these two: three loads at a time.
   __device__ __forceinline__ void search_leaf(word key) {
     static_assert(leaf_slots == 32, "these are the steps");
-    // Without branches: a look that depends on the count would wait for it.
+    // No branches: a load that depends on the count would wait for it.
     const auto below = [&](unsigned at, word other) { return static_cast<unsigned>((at < count) & (other < key)); };
     const auto same = [&](unsigned at, word other) { return (at < count) & (other == key); };
-    const word ends[3] = {keys[7], keys[15], keys[23]};  // of slots that are not taken, anything
+    const word ends[3] = {keys[7], keys[15], keys[23]};  // undefined for free slots
     const unsigned eight = 8 * (below(7, ends[0]) + below(15, ends[1]) + below(23, ends[2]));
     const word* const some = keys + eight;
     const word middles[3] = {some[1], some[3], some[5]};
@@ -46,13 +46,13 @@ struct found_slot {
   }
 };
 
-// Effects of the updates of a tile take half a word: inserts in the low half of that, deletes in the high half.
+// The effects of a tile's updates fit half a word: inserts in its low half, deletes in its high half.
 using tile_effect = unsigned;
 __device__ __forceinline__ word widened(tile_effect effects) {
   return (effects & 0xffffu) | static_cast<word>(effects >> 16) << 32;
 }
 
-// Says what an update does, and notes it. `last`: no later update of the batch names the same key.
+// Determines and records the effect of an update. `last`: no later update of the batch has the same key.
 __device__ __forceinline__ tile_effect note_update(const packed_store& store, const packed_batch& batch, unsigned t,
                                                    word input, const found_slot& found, bool last, bool has_weight,
                                                    double weight) {
@@ -72,16 +72,16 @@ __device__ __forceinline__ tile_effect note_update(const packed_store& store, co
   return kind == update_insert ? 1u : kind == update_delete ? 1u << 16 : 0u;
 }
 
-// What the updates before t do together.
+// The combined effects of the updates before t.
 __device__ __forceinline__ word effects_before(const packed_batch& batch, unsigned t) {
   return t == 0 ? 0ull : batch.effects[t - 1] + batch.tile_effects[(t - 1) / effect_tile];
 }
-// How many more entries there are after such effects.
+// The change in the number of entries from such effects.
 __device__ __forceinline__ long long growth(word effects) {
   return static_cast<long long>(effects & 0xffffffffu) - static_cast<long long>(effects >> 32);
 }
 
-// One past the last update of the leaf that the update t is of: doubling steps, then a binary search.
+// One past the last update in the leaf of update t: doubling steps, then a binary search.
 __device__ __forceinline__ unsigned end_of_run(const packed_batch& batch, unsigned n, unsigned t, unsigned leaf) {
   unsigned low = t + 1, step = 1;
   while (low + step - 1 < n && batch.leaves[low + step - 1] == leaf) {
@@ -100,10 +100,10 @@ __device__ __forceinline__ unsigned end_of_run(const packed_batch& batch, unsign
   return low;
 }
 
-// The first update of the run of a leaf that the update t is of, not before `lowest`.
+// The first update in the leaf of update t, not before `lowest`.
 __device__ __forceinline__ unsigned begin_of_run(const packed_batch& batch, unsigned lowest, unsigned t,
                                                  unsigned leaf) {
-  unsigned high = t, step = 1;  // all of [high, t] are of the run
+  unsigned high = t, step = 1;  // all of [high, t] are in the leaf
   while (high >= lowest + step && batch.leaves[high - step] == leaf) {
     high -= step;
     step <<= 1;
@@ -120,7 +120,8 @@ __device__ __forceinline__ unsigned begin_of_run(const packed_batch& batch, unsi
   return high;
 }
 
-// The updates of a tile while they are planned, in shared memory: leaf below, effects up to here in the tile above.
+// The updates of a tile during planning, in shared memory. Each word has the leaf in its lower half and, in its upper
+// half, the effects of the tile up to this update.
 struct noted_updates {
   const word* notes;
   unsigned size;
@@ -130,7 +131,7 @@ struct noted_updates {
   }
   __device__ __forceinline__ unsigned leaf(unsigned i) const { return static_cast<unsigned>(notes[i]); }
   __device__ __forceinline__ bool begins(unsigned i) const { return i < size && (i == 0 || leaf(i - 1) != leaf(i)); }
-  // What the updates [begin, end) do.
+  // The effects of the updates [begin, end).
   __device__ __forceinline__ word effects(unsigned begin, unsigned end) const {
     const auto up_to = [&](unsigned i) { return i == 0 ? 0u : static_cast<tile_effect>(notes[i - 1] >> 32); };
     return widened(up_to(end)) - widened(up_to(begin));
@@ -147,8 +148,8 @@ struct noted_updates {
   }
 };
 
-// The updates of one leaf as a task, if they begin with the update i of a tile and do something. Lanes without a task
-// know the leaf of their update nevertheless.
+// The updates of one leaf as a task, if they begin with update i of a tile and have an effect. Lanes without a task
+// still know the leaf of their update.
 struct noted_task {
   leaf_task task{0, 0, 0, 0};  // numbered within the tile
   word effects = 0;
@@ -164,9 +165,9 @@ struct noted_task {
   }
 };
 
-// Counts what the updates of a leaf do, with `effects` together: a lane per task whose leaf, begin and end are known,
-// and the count before. All lanes of a warp. Neighboring lanes most often have leaves of the same page: the first of
-// them counts for all.
+// Adds the `effects` of the updates of a leaf to the counts. One lane per task with known leaf, begin, end and old
+// count. Called by all lanes of a warp. Adjacent lanes usually have leaves of the same page; the first of them adds for
+// all.
 __device__ __forceinline__ void plan_leaves(const packed_store& store, const packed_batch& batch, leaf_task& task,
                                             word effects, bool wanted, unsigned epoch) {
   const unsigned lane = static_cast<unsigned>(lane_id()), page = task.leaf / page_leaves;
@@ -179,7 +180,7 @@ __device__ __forceinline__ void plan_leaves(const packed_store& store, const pac
   const int summed = warp_inclusive_scan(more);
   const int up_to_last = __shfl_sync(full_mask, summed, last), up_to_first = __shfl_sync(full_mask, summed, first);
   const bool any_wanted = (__ballot_sync(full_mask, wanted) >> first & ((2u << (last - first)) - 1)) != 0;
-  const bool is_held = wanted && store.held[page];  // on its way with the total
+  const bool is_held = wanted && store.held[page];  // loaded together with the total
   unsigned total = 0;
   if (static_cast<int>(lane) == first && any_wanted) {
     const auto added = static_cast<unsigned>(up_to_last - up_to_first + more);
@@ -191,7 +192,7 @@ __device__ __forceinline__ void plan_leaves(const packed_store& store, const pac
   const unsigned after = min(static_cast<unsigned>(count), 65535u);
   task.counts |= after << 16;
   stored_page(store, page).next_counts()[task.leaf % page_leaves] = static_cast<unsigned short>(after);
-  // Whoever adds last sees the page's final total, so none that is out of bounds is missed.
+  // The last warp to add sees the page's final total, so no page that is out of bounds is missed.
   const unsigned entries = static_cast<unsigned>(count);
   const bool low = store.num_pages > 1 && (entries < lower_slots(0) || total < lower_slots(page_level));
   const bool high = entries > leaf_slots || total > upper_slots(page_level);
@@ -200,7 +201,7 @@ __device__ __forceinline__ void plan_leaves(const packed_store& store, const pac
   }
 }
 
-// A place in a list for each lane that wants one, by a single addition to its length: one warp.
+// A place in a list for each lane with `wanted`, by one atomic addition to its length. Called by one warp.
 __device__ __forceinline__ unsigned place_in_list(unsigned* length, bool wanted) {
   const unsigned votes = __ballot_sync(full_mask, wanted);
   unsigned place = 0;
@@ -208,10 +209,10 @@ __device__ __forceinline__ unsigned place_in_list(unsigned* length, bool wanted)
   return __shfl_sync(full_mask, place, 0) + static_cast<unsigned>(votes_below(votes));
 }
 
-// The level of the window with which each of the lane's four leaves is rewritten, 0 for none.
+// The level of the window with which each of the lane's four leaves is rewritten, or 0.
 __device__ __forceinline__ void choose_windows(const unsigned (&counts)[4], bool only_page, unsigned (&levels)[4]) {
   const unsigned lane = static_cast<unsigned>(lane_id());
-  unsigned own[4];  // the smallest window that is within bounds, for leaves that are not
+  unsigned own[4];  // for leaves out of bounds: the smallest window that is within bounds
   const unsigned pairs[2] = {counts[0] + counts[1], counts[2] + counts[3]};
   for (unsigned i = 0; i < 4; ++i) {
     own[i] = 0;
@@ -244,8 +245,8 @@ __device__ __forceinline__ void choose_windows(const unsigned (&counts)[4], bool
   }
 }
 
-// Whether the groups before and behind one have too few entries to stay by themselves, if there are any: one warp, half
-// of it for each.
+// Whether the groups before and behind a group exist and have too few entries to stay alone. Called by one warp; each
+// half reads one group.
 struct neighbors_too_few {
   bool before, behind;
 };
@@ -263,9 +264,9 @@ __device__ __forceinline__ neighbors_too_few look_at_neighbors(const packed_stor
   return {(too_few & 0xffffu) != 0, (too_few >> 16) != 0};
 }
 
-// Tells the host of a page that needs fresh pages: one warp, a lane per word of the record. The first page of a group
-// that is out of bounds says what the group comes to; without such a page, every page stays alone. For groups that are
-// joined, the first one with too few entries speaks.
+// Reports a page that needs fresh pages to the host. One warp, one lane per word of the record. The first page of a
+// group that is out of bounds reports for the group; if there is none, every page stays alone. Of joined groups, the
+// first one with too few entries reports.
 __device__ __forceinline__ void flag_page(const packed_store& store, const packed_batch& batch, unsigned page) {
   const unsigned lane = static_cast<unsigned>(lane_id()), position = store.positions[page];
   const unsigned pages = static_cast<unsigned>(store.num_pages);
@@ -282,7 +283,7 @@ __device__ __forceinline__ void flag_page(const packed_store& store, const packe
     index = atomicAdd(&batch.info->num_flagged, 1u);
     const bool first =
         outside != 0 && static_cast<unsigned>(__ffs(static_cast<int>(outside))) == position - group.begin + 2;
-    bool is_joined = too_few && others.before;  // in the middle of a run: one before it speaks
+    bool is_joined = too_few && others.before;  // inside a run: an earlier group reports
     if (!is_joined && (too_few || others.before || others.behind) && (first || outside == 0)) {
       const joined_groups joined(store, group.begin / group_pages);
       is_joined = !joined.is_one();
@@ -301,12 +302,12 @@ __device__ __forceinline__ void flag_page(const packed_store& store, const packe
   if (lane < record_words) batch.flagged[static_cast<word>(index) * record_words + lane] = own;
 }
 
-// Looks at a suspect: one warp.
+// Plans a suspect page. Called by one warp.
 __device__ __forceinline__ void plan_page(const packed_store& store, const packed_batch& batch, unsigned page) {
   const unsigned first = 4 * static_cast<unsigned>(lane_id());
   const stored_page stored(store, page);
   const bool only_page = store.num_pages == 1;
-  // All that is looked at, together.
+  // Issue all loads together.
   const unsigned total = store.totals[page];
   const bool is_held = store.held[page];
   unsigned counts[4], levels[4];
@@ -321,7 +322,7 @@ __device__ __forceinline__ void plan_page(const packed_store& store, const packe
   for (unsigned i = 0; i < 4; ++i) {
     const unsigned leaf = first + i, level = levels[i];
     stored.levels()[leaf] = static_cast<unsigned char>(level);
-    if (level == 0 || leaf & ((1u << level) - 1)) continue;  // the first leaf of a window stands for it
+    if (level == 0 || leaf & ((1u << level) - 1)) continue;  // the first leaf of a window represents it
     const word window = static_cast<word>(level) << 32 | (page * page_leaves + leaf);
     if (level <= narrow_level) {
       batch.narrow[atomicAdd(&batch.info->num_narrow, 1u)] = window;

@@ -1,21 +1,21 @@
-// store/regroup.cuh - which pages are written into fresh ones together, as store/groups.py forms groups on the host.
+// store/regroup.cuh - which pages are rewritten together, by the same rules as store/groups.py on the host.
 //
-// A page that is too full or too empty takes the pages of its group along, and a group with too few entries the next
-// group. Pages that are written only because a version holds them stay alone.
+// A page that is too full or too empty is rewritten with all pages of its group, and a group with too few entries
+// together with the next group. Pages that are rewritten only because a version holds them stay alone.
 #pragma once
 #include "store/spread.cuh"
 
-// A group of pages as packed_regroup sees it: a thread has one.
+// A group of pages as packed_regroup sees it. One thread per group.
 struct seen_group {
   page_group range;
-  unsigned flagged = 0;               // a bit for each page
-  bool whole = false;                 // all of its pages are written anew, together
-  bool first = true;                  // of those that it is joined with, if any
-  word total = 0;                     // if it is whole: the entries of all that are written together,
-  word before = 0;                    // those of the groups before this one
-  unsigned begin = 0, all_pages = 0;  // and where they are
+  unsigned flagged = 0;               // one bit per page
+  bool whole = false;                 // all of its pages are rewritten together
+  bool first = true;                  // whether it is the first of the groups that are joined with it
+  word total = 0;                     // if whole: the entries of all pages that are rewritten together
+  word before = 0;                    // the entries of the joined groups before this one
+  unsigned begin = 0, all_pages = 0;  // and the pages of all joined groups
 
-  // `joins`: whether there are groups that are joined at all.
+  // `joins`: whether any groups are joined.
   __device__ __forceinline__ seen_group(const packed_store& store, unsigned group, unsigned epoch, bool joins)
       : range(group * group_pages, static_cast<unsigned>(store.num_pages)), begin(range.begin), all_pages(length()) {
     for (unsigned page = range.begin; page < range.end; page += group_pages) look_at(store, page, epoch);
@@ -36,15 +36,15 @@ struct seen_group {
   __device__ __forceinline__ unsigned num_jobs() const {
     return whole ? length() : static_cast<unsigned>(__popc(flagged));
   }
-  // Pages that all of those come to that are written together, or a flagged one that is not.
+  // The number of fresh pages for all that is rewritten together, or 1 for a flagged page that stays alone.
   __device__ __forceinline__ unsigned fresh_together() const { return whole ? fresh_pages_for(total) : 1; }
-  // What this group adds to the lists of fresh pages and of all pages: the first one speaks for those joined with it.
+  // What this group adds to the lists of fresh pages and of all pages. The first of joined groups adds for all.
   __device__ __forceinline__ unsigned num_fresh() const { return whole ? (first ? fresh_together() : 0) : num_jobs(); }
   __device__ __forceinline__ unsigned new_length() const { return whole ? num_fresh() : length(); }
 
  private:
-  // Several pages of the group. All are read together: nearly none of them is flagged, and waiting for one after the
-  // other would take longer than all else.
+  // Reads several pages of the group together: almost none of them is flagged, and reading one after another would take
+  // longer than everything else.
   __device__ __forceinline__ void look_at(const packed_store& store, unsigned first, unsigned epoch) {
     unsigned pages[group_pages], marks[group_pages];
 #pragma unroll
@@ -61,14 +61,13 @@ struct seen_group {
   }
 };
 
-// Pages of the directory that others take the place of: 32-bit words only, in the order that store/pages.py knows.
-// There is one for each job; those of a group that is written as a whole are told by its first one, and the others are
-// empty.
+// Pages of the directory that are replaced. Only 32-bit words; store/pages.py relies on their order. There is one range
+// per job. A group that is rewritten as a whole has its range in its first job; its other ranges are empty.
 struct replaced_range {
   unsigned position, length, num_fresh;
 };
 
-// Where the new directory and the lists of jobs and of fresh pages go on.
+// The positions at which the new directory and the lists of fresh pages and jobs continue.
 struct regroup_places {
   unsigned position, fresh, job;
 };
@@ -94,7 +93,7 @@ __device__ __forceinline__ void write_group(const packed_store& store, const see
     ranges[at.job++] = range;
     if (group.whole) {
       before += own;
-    } else {  // the successor is found when the directory is there; until then its place has the page's own position
+    } else {  // until the directory is complete, `successor` holds the page's own position
       fresh[at.fresh] = fresh_page{numbers[at.fresh], 0, 1, own, page, at.position};
       new_pages[at.position++] = numbers[at.fresh++];
       before = 0;

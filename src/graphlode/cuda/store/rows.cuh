@@ -1,24 +1,24 @@
-// store/rows.cuh - the rows of a shard, read on its pages where they lie.
+// store/rows.cuh - reads the rows of a shard directly from its pages.
 //
-// Leaves have a number, which says where they are, and a place, which says where they come in the order of keys: the
-// position of their page in the directory, then the leaf. The entries of a row lie in the leaves from the one that the
-// row's index names to the one that the next row's names, both inclusive; there may be none of them in either.
+// A leaf has a number, which says where it is stored, and a place, which is its rank in key order: the position of its
+// page in the directory, then the leaf. The entries of a row lie in the leaves from the one that the row's index names
+// to the one that the next row's index names, both inclusive. Either of these may contain none of them.
 //
-// Who needs certain rows visits them as rows.cuh does. Who needs all entries reads leaf after leaf, a warp each,
-// without a look at the index: a lane has a slot, keys say whose entry it is, and all warps have the same to do,
-// however the entries are spread over rows. So an entry costs its 8 bytes and its part of the gaps, about 10 together,
-// instead of the 4 of compressed rows, which would first have to be written.
+// Kernels that need certain rows visit them as rows.cuh does. Kernels that need all entries read leaf after leaf, one
+// warp per leaf, without the index: each lane has a slot, and the keys name the rows. So all warps have equal work,
+// however the entries are distributed over rows. An entry then costs its 8 bytes and its share of the gaps, about 10 in
+// total. Compressed rows cost 4, but would have to be written first.
 #pragma once
 #include "rows.cuh"
 #include "store/store.cuh"
 
-// What a lane sees of a leaf.
+// What a lane knows of its slot in a leaf.
 struct leaf_entry {
   bool there;
   word key;
   unsigned leaf;  // its number
   unsigned run;   // the lanes with entries of the same row
-  int rank;       // among them
+  int rank;       // position among them
   __device__ __forceinline__ int row() const { return static_cast<int>(key >> 32); }
   __device__ __forceinline__ int neighbor() const { return static_cast<int>(key & 0xffffffffull); }
 };
@@ -26,7 +26,7 @@ struct leaf_entry {
 struct page_rows {
   using vertex = int;
   using first_array = packed_store;
-  using second_array = packed_store;  // the same again: one struct names all arrays
+  using second_array = packed_store;  // the same array: one struct names all arrays
 
   const packed_store store;
 
@@ -42,7 +42,7 @@ struct page_rows {
     return store.pages[place / page_leaves] * page_leaves + static_cast<unsigned>(place % page_leaves);
   }
 
-  // The places of the leaves with the entries of a row.
+  // The places of the leaves that contain the entries of a row.
   struct places {
     long long first, last;
   };
@@ -53,7 +53,8 @@ struct page_rows {
     return {begin, same_page ? begin + last - first : place_of(last)};
   }
 
-  // By how many leaves the row reaches on: nearly always 0 for a short row, but right on average. Nobody counts.
+  // 32 times the number of further leaves that the row spans. 0 for most short rows, but right on average, and it needs
+  // no counting.
   __device__ __forceinline__ long long length(long long row) const {
     const places at = places_of(row);
     return (at.last - at.first) * leaf_slots;
@@ -67,19 +68,19 @@ struct page_rows {
     const places at = places_of(row);
     for (long long place = at.first + first; place <= at.last; place += step) {
       const stored_leaf leaf(store, leaf_at(place));
-      const word slot = leaf.keys()[lane_id()];  // on its way with the count
+      const word slot = leaf.keys()[lane_id()];  // loaded together with the count
       const bool filled = lane_id() < leaf.count();
       const word key = filled ? slot : no_key;
       visit(row, filled && static_cast<int>(key >> 32) == row, key);
     }
   }
 
-  // By all lanes of a warp.
+  // Called by all lanes of a warp.
   __device__ __forceinline__ leaf_entry read(long long place) const {
     leaf_entry entry;
     entry.leaf = leaf_at(place);
     const stored_leaf leaf(store, entry.leaf);
-    const word slot = leaf.keys()[lane_id()];  // on its way with the count
+    const word slot = leaf.keys()[lane_id()];  // loaded together with the count
     entry.there = lane_id() < leaf.count();
     entry.key = entry.there ? slot : no_key;
     const int row = entry.row();

@@ -1,14 +1,14 @@
-// store/sort.cu - a batch of updates by key, equal keys in order of time.
+// store/sort.cu - sorts a batch of updates by key, and equal keys by time.
 //
-// Batches of some hundred tiles: each tile is sorted by a block, then runs are merged, many at a time: every update
-// looks up how many of the other runs of its group come before it, which is its place. That takes fewer steps one after
-// another than a radix sort, whose passes of next to nothing wait for each other.
+// Batches of up to some hundred tiles: a block sorts each tile, then runs are merged, many at a time. Every update
+// finds its place by counting the updates before it in the other runs of its group. This has fewer dependent steps than
+// a radix sort, whose passes over so little data wait for each other.
 //
-// Larger ones: a radix sort over the bits that keys really have: row above neighbor without the zeros between them,
-// eight bits a pass, from the lowest. It is stable, so the delete bit rides along and the last update of a key stays
-// last. Tiles of a pass follow each other in one sweep: each publishes how often it has every digit, and looks back at
-// earlier tiles for how often those have. Tiles of all passes are numbered as their blocks begin, so nobody waits for
-// one that has not begun, neither within a pass nor for the pass before. After Adinets and Merrill, "Onesweep: a faster
+// Larger batches: a radix sort over the bits that keys really have (row above neighbor without the zeros in between),
+// eight bits per pass, from the lowest. It is stable, so the delete bit is carried along and the last update of a key
+// stays last. The tiles of a pass are processed in one sweep: each publishes its count of every digit, and looks back
+// at the counts of earlier tiles. The tiles of all passes are numbered as their blocks begin, so no block waits for one
+// that has not begun, neither within a pass nor in the previous pass. After Adinets and Merrill, "Onesweep: a faster
 // least significant digit radix sort for GPUs" (2022).
 #include "block.cuh"
 #include "grid.cuh"
@@ -22,22 +22,22 @@ constexpr unsigned sort_tile = sort_threads * sort_items;
 static_assert(sort_threads == num_digits, "a thread looks after a digit");
 static_assert(digit_bits == warp_digit_bits, "warps compare whole digits");
 
-// The space of a sort, in words: how many tiles have begun, how many of each pass are done, then twice, by turns of the
-// passes, what every tile has published of every digit. Before that are as many words as a tile looks back at in one
-// go, and no more is known of them.
+// The workspace of a sort, in words: the number of tiles begun; the number finished in each pass; then twice, for
+// alternating passes, what every tile has published for every digit. In front of that is room for as many words as a
+// tile reads in one look back; their values are not used.
 constexpr unsigned asked_at_once = 16;
 constexpr unsigned begun_at = 0, done_at = 1, published_at = asked_at_once * num_digits;
 static_assert(published_at >= done_at + most_passes, "what is counted comes before");
 
-// What is counted of a batch before anything is zero for it, so who reads a count makes it zero for the next batch: how
-// often the batch has each digit of each pass, and what was heard of its updates.
+// Counts of a batch: how often it has each digit of each pass, and the problems of its updates. They begin before any
+// kernel could reset them, so the reader of a count resets it for the next batch.
 constexpr unsigned bad_row_at = most_passes * num_digits, self_loops_at = bad_row_at + 1;
 
-// A tile publishes how often it has a digit, then where those of the next tile go: after all with a lower digit and
-// after those of it and of all tiles before it.
+// A tile first publishes its count of a digit, then where the next tile's updates with this digit go: after all lower
+// digits, and after this digit in this and all earlier tiles.
 constexpr unsigned of_tile = 1u << 30, of_all_so_far = 2u << 30, published_count = of_tile - 1;
 
-// The digit of packed keys that a pass sorts by. The delete bit, which is above the highest digit, does not count.
+// The digit of packed keys that a pass sorts by. The delete bit, above the highest digit, does not count.
 struct key_digit {
   unsigned shift, mask;
   __device__ __forceinline__ explicit key_digit(unsigned pass)
@@ -45,7 +45,7 @@ struct key_digit {
   __device__ __forceinline__ unsigned of(word packed) const { return static_cast<unsigned>(packed >> shift) & mask; }
 };
 
-// Counts the digits of a key, of some passes more than there are: those are zero, and it is quicker than to ask.
+// Counts the digits of a key. Counts at least five passes: extra digits are zero, and testing for them would be slower.
 __device__ __forceinline__ void count_digits(unsigned* counts, word key, unsigned passes) {
   constexpr unsigned at_least = 5;
 #pragma unroll
@@ -55,7 +55,7 @@ __device__ __forceinline__ void count_digits(unsigned* counts, word key, unsigne
   }
 }
 
-// Counts the digits of this thread's updates of the grid, some at a time.
+// Counts the digits of this thread's updates in a grid-stride loop, a few at a time.
 template <bool Pairs>
 __device__ __forceinline__ given_news count_given(const packed_input& input, packed_form form, unsigned num_rows,
                                                   unsigned n, unsigned passes, unsigned* counts) {
@@ -76,8 +76,9 @@ __device__ __forceinline__ given_news count_given(const packed_input& input, pac
   return news;
 }
 
-// How often the batch has each digit of each pass; also checks what is given as pairs, and makes zero what the first
-// pass needs so. Few and large blocks, since each adds all of its counts to those of the batch.
+// Counts how often the batch has each digit of each pass. Also checks pairs, and clears the workspace of the first
+// pass. One thread per update. Few and large blocks, because each block adds all of its counts to those of the batch.
+// Shared memory: the counts.
 extern "C" __global__ void __launch_bounds__(1024, 2)
     packed_digits(const packed_store* store_at, const packed_batch* batch_at, const void* tails, const void* heads,
                   const unsigned char* deletes, unsigned how, unsigned n, unsigned neighbor_bits, unsigned passes) {
@@ -102,8 +103,8 @@ extern "C" __global__ void __launch_bounds__(1024, 2)
   }
 }
 
-// How often the warp has seen the digit of a key up to and with that key, which `counts` adds up. Every lane reads what
-// was seen before; of those with the same digit, the last one notes what was seen now.
+// How often the warp has seen the digit of a key so far, including this key. Every lane reads the old count; the last
+// lane with the digit writes the new one to `counts`.
 __device__ __forceinline__ unsigned seen_in_warp(unsigned digit, unsigned* counts) {
   const unsigned peers = lanes_with_same_digit(digit), up_to_lane = full_mask >> (31 - lane_id());
   const unsigned seen = counts[digit] + static_cast<unsigned>(__popc(peers & up_to_lane));
@@ -113,7 +114,7 @@ __device__ __forceinline__ unsigned seen_in_warp(unsigned digit, unsigned* count
   return seen;
 }
 
-// The sum of what the threads before this one bring; `sums` are in shared memory, and used once.
+// Exclusive prefix sum over the threads of the block. `sums` is in shared memory and used only once.
 __device__ __forceinline__ unsigned sum_before(unsigned value, unsigned* sums) {
   const unsigned scanned = warp_inclusive_scan(value), warp = static_cast<unsigned>(warp_id());
   if (lane_id() == 31) sums[warp] = scanned;
@@ -130,23 +131,23 @@ struct two_counts {
   __device__ __forceinline__ word joined() const { return static_cast<word>(higher) << 32 | lower; }
 };
 
-// Where a tile's first two digits of their kind go, as the tiles before it have published there. Many are asked at a
-// time: when all tiles begin together, none of them knows of those before it yet. What lies before the first tile is
-// read, too, and is of no use: the first tile knows of all so far.
+// Where a tile's updates with a pair of digits go, from the values that earlier tiles have published. Reads many at a
+// time: when all tiles begin together, none of them knows the totals before it. The values in front of the first tile
+// are read but not used, because the first tile publishes totals.
 __device__ __forceinline__ two_counts look_back(const volatile word* published, unsigned tile) {
   const volatile word* there = published + static_cast<word>(tile) * (num_digits / 2);
   two_counts sum{};
-  unsigned last = 0;  // heard of
+  unsigned last = 0;  // the kind of the last value used
   while (last < of_all_so_far) {
     word values[asked_at_once];
 #pragma unroll
     for (unsigned i = 0; i < asked_at_once; ++i) values[i] = *(there - (i + 1) * (num_digits / 2));
-    bool open = true;  // nothing that was asked for is missing so far, and more is needed
+    bool open = true;  // no value is missing so far, and more are needed
     unsigned heard = 0;
 #pragma unroll
     for (unsigned i = 0; i < asked_at_once; ++i) {
       const two_counts found{static_cast<unsigned>(values[i]), static_cast<unsigned>(values[i] >> 32)};
-      const unsigned kind = found.lower & found.higher;  // none if the two are not of the same kind
+      const unsigned kind = found.lower & found.higher;  // none if the two are of different kinds
       open = open && kind >= of_tile;
       if (open) {
         sum.lower += found.lower;
@@ -164,8 +165,8 @@ __device__ __forceinline__ two_counts look_back(const volatile word* published, 
   return sum;
 }
 
-// The keys of a thread's updates, in shared memory: what is given is made into keys in a loop of its own, and so is the
-// last tile filled up, since the code that keeps keys in registers is long enough to wait for. A key that is not there
+// Stages the keys of a thread's updates in shared memory. Input updates are made into keys in a separate loop, and the
+// last tile is filled up in another one, because the code that keeps keys in registers is already long. A missing key
 // has the highest digit in every pass.
 template <bool Pairs>
 __device__ __forceinline__ void stage_given(const packed_input& input, packed_form form, unsigned num_rows,
@@ -186,14 +187,15 @@ __device__ __forceinline__ void stage_last_tile(const word* from, unsigned first
   for (unsigned k = 0; k < sort_items; ++k) staged[k * 32] = first + k * 32 < n ? from[k * 32] : no_key;
 }
 
-// Where the keys of a thread go within the tile: two in a word, since there are not enough registers for one in each.
+// The places of a thread's keys within the tile: two per word, to save registers.
 struct tile_ranks {
   unsigned two[sort_items / 2];
   __device__ __forceinline__ void add(unsigned k, unsigned value) { two[k / 2] += value << (k % 2 * 16); }
   __device__ __forceinline__ unsigned of(unsigned k) const { return two[k / 2] >> (k % 2 * 16) & 0xffffu; }
 };
 
-// Places follow the keys that lie in `staged`, through the same memory: what is kept of the keys are their digits.
+// Moves the places of updates after their keys in `staged`, through the same memory. Only the digits of the keys are
+// kept.
 __device__ __forceinline__ void move_places(const unsigned* from, unsigned* to, word* staged, const unsigned* targets,
                                             const tile_ranks& ranks, key_digit in_pass, unsigned first, unsigned n,
                                             unsigned valid) {
@@ -219,7 +221,7 @@ __device__ __forceinline__ void move_places(const unsigned* from, unsigned* to, 
   }
 }
 
-// Waits until all tiles of a pass are done, and all that they wrote is in sight: the whole block.
+// Waits until all tiles of a pass are finished and their writes are visible. Called by the whole block.
 __device__ __forceinline__ void wait_for_pass(const unsigned* done, unsigned pass, unsigned tiles) {
   if (threadIdx.x == 0) {
     while (*static_cast<const volatile unsigned*>(done + pass) != tiles) pause_thread(20);
@@ -227,7 +229,7 @@ __device__ __forceinline__ void wait_for_pass(const unsigned* done, unsigned pas
   }
   __syncthreads();
 }
-// One tile more is done.
+// Reports that a tile is finished.
 __device__ __forceinline__ void end_tile(unsigned* done, unsigned pass) {
   __syncthreads();
   if (threadIdx.x != 0) return;
@@ -235,9 +237,9 @@ __device__ __forceinline__ void end_tile(unsigned* done, unsigned pass) {
   atomicAdd(done + pass, 1u);
 }
 
-// All passes, one after another: a block per tile and pass. The first reads the batch as it is given. If there are
-// weights, updates take along which they are. The last pass writes where the result is wanted, the one before it
-// elsewhere, and so on.
+// Runs all passes, one after another. One block per tile and pass. The first pass reads the input of the batch. With
+// weights, the places of the updates are moved along. The last pass writes to the result, the pass before it to the
+// other buffer, and so on. Shared memory: the keys of the tile and the digit counts of each warp.
 extern "C" __global__ void __launch_bounds__(sort_threads, 4)
     packed_sort_passes(const packed_store* store_at, const packed_batch* batch_at, const void* tails, const void* heads,
                        const unsigned char* deletes, unsigned how, unsigned n, unsigned neighbor_bits,
@@ -264,7 +266,7 @@ extern "C" __global__ void __launch_bounds__(sort_threads, 4)
   if (pass != 0) wait_for_pass(space + done_at, pass - 1, tiles);
   if (tile == 0) {
     unsigned* const counted = batch_at->counted;
-    targets[digit] = counted[pass * num_digits + digit];  // read in time, kept out of the way
+    targets[digit] = counted[pass * num_digits + digit];  // loaded early, stored out of the way
     counted[pass * num_digits + digit] = 0;
     if (pass == 0 && threadIdx.x == 0) {
       packed_info info{};
@@ -306,10 +308,10 @@ extern "C" __global__ void __launch_bounds__(sort_threads, 4)
   const word own = static_cast<word>(tile) * num_digits + digit;
   volatile unsigned* const here = published + own;
   if (tile > 0) *here = of_tile | total;
-  others[own] = 0;  // for the next pass; the last one has read it
+  others[own] = 0;  // for the next pass; the previous one has read it
   const unsigned start = sum_before(total, sums[0]);
   unsigned digit_start = 0;
-  if (tile == 0) {  // where digits begin is known to the first tile, and to others by what it publishes
+  if (tile == 0) {  // only the first tile needs the starts of digits; others get them from what it publishes
     digit_start = sum_before(targets[digit], sums[1]);
     *here = of_all_so_far | (digit_start + total);
   }
@@ -324,8 +326,8 @@ extern "C" __global__ void __launch_bounds__(sort_threads, 4)
   totals[digit] = total;
   __syncthreads();
 
-  // In order within the tile, before it is known where the tile goes: nobody else's counts are needed for that. The
-  // compiler must not see that digits are the same as above: it would keep them, for which there are no registers.
+  // Order the tile before its destination is known, which needs no other tile. The compiler must not see that the
+  // digits are the same as above: it would keep them in registers, and there are not enough.
   const key_digit in_same_pass(same_pass);
 #pragma unroll
   for (unsigned k = 0; k < sort_items; ++k) {
@@ -365,7 +367,7 @@ extern "C" __global__ void __launch_bounds__(sort_threads, 4)
 
 constexpr unsigned merge_tile = 1024;
 
-// Where sorted runs go if so many merges follow: by turns, so that the last one writes where the result is wanted.
+// The buffers of sorted runs if `merges` merges follow: alternating, so that the last merge writes to the result.
 struct run_buffers {
   word* keys;
   unsigned* places;
@@ -373,9 +375,9 @@ struct run_buffers {
       : keys(merges & 1u ? batch.effects : batch.sorted), places(merges & 1u ? batch.leaves : batch.places) {}
 };
 
-// Tiles of merge_tile updates, a block each, sorted; so many merges follow. Makes the information zero, and checks what
-// is given: what a tile hears goes to its two words of the space, for the first merge to add up, since nobody can add
-// to what somebody else makes zero at the same time.
+// Sorts tiles of merge_tile updates, one block per tile; `merges` merges follow. Resets the batch's information and
+// checks the input. Problems of a tile go to its two words of the workspace, and the first merge adds them up: no block
+// may add to a counter that another block resets at the same time.
 extern "C" __global__ void __launch_bounds__(merge_tile)
     packed_sort_tiles(const packed_store* store_at, const packed_batch* batch_at, const void* tails, const void* heads,
                       const unsigned char* deletes, unsigned how, unsigned n, unsigned neighbor_bits, unsigned merges) {
@@ -395,7 +397,7 @@ extern "C" __global__ void __launch_bounds__(merge_tile)
   }
   __syncthreads();
   if (threadIdx.x == 0) {
-    const bool alone = gridDim.x == 1;  // there is no merge then
+    const bool alone = gridDim.x == 1;  // then no merge follows
     batch.space[2 * blockIdx.x] = heard.bad_row;
     batch.space[2 * blockIdx.x + 1] = heard.self_loops;
     if (blockIdx.x == 0) {
@@ -415,14 +417,14 @@ extern "C" __global__ void __launch_bounds__(merge_tile)
   }
 }
 
-// How many updates of the other runs of [first, last) come before one of the run `own`, which has this key. Of equal
-// keys, those of earlier runs come first; the delete bit does not count. Many runs are searched at a time, step by step
-// and with the same steps, so that the memory is waited for once per step. The last run of all is searched as if its
-// last key went on: that key is read in the place of those beyond.
+// The number of updates of other runs in [first, last) that come before an update of run `own` with this key. Of equal
+// keys, those of earlier runs come first; the delete bit does not count. Many runs are searched together with the same
+// steps, so that there is one wait for memory per step. The last run may be short: beyond its end, its last key is
+// read.
 __device__ __forceinline__ unsigned count_before(const word* keys, word key, unsigned own, unsigned first,
                                                  unsigned last, unsigned run, unsigned n) {
   constexpr unsigned at_a_time = 10;
-  const word* const before_first = keys - 1;  // so that no place is counted down before it is read
+  const word* const before_first = keys - 1;  // so that places need not be decremented before reading
   unsigned before = 0;
 #pragma unroll 1
   for (; first < last; first += at_a_time) {
@@ -449,9 +451,9 @@ __device__ __forceinline__ unsigned count_before(const word* keys, word key, uns
   return before;
 }
 
-// Runs of `run` sorted updates, a multiple of merge_tile, become runs of `fan` times as many; `merges` follow. A thread
-// per update. The first merge adds up what was heard of the tiles. Registers for three blocks: with fewer, the compiler
-// reads one after another.
+// Merges runs of `run` sorted updates, a multiple of merge_tile, into runs `fan` times as long; `merges` merges follow.
+// One thread per update. The first merge adds up the problems of the tiles. Registers for three blocks: with fewer, the
+// compiler serializes the loads.
 extern "C" __global__ void __launch_bounds__(sort_threads, 3)
     packed_merge_runs(const packed_batch* batch_at, unsigned how, unsigned n, unsigned run, unsigned fan,
                       unsigned merges) {

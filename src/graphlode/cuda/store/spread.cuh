@@ -1,19 +1,18 @@
 // store/spread.cuh - where the entries of a group of pages go: evenly over its fresh pages, then over their leaves.
 //
-// Every entry, old or new, has a rank that follows from counts alone, and with it a slot. The entries of one old leaf
-// and its new ones go to neighboring slots, so that a warp looks up the slot of the first rank and counts on from
-// there.
+// Every entry, old or new, has a rank that follows from counts alone, and the rank gives its slot. The old and new
+// entries of one old leaf go to adjacent slots. So a warp computes the slot of the first rank and counts on from there.
 #pragma once
 #include "store/write.cuh"
 
-// 64-bit words only, in the order that store/groups.py knows.
+// Only 64-bit words. store/groups.py relies on their order.
 struct page_job {
   long long page;
   long long applies;  // 0: its updates are written; 1: not yet
   long long first_fresh, num_fresh;
   word base;     // the rank of its first entry in the group
-  word total;    // the entries of the group, after the batch
-  word effects;  // of the updates before the page's own
+  word total;    // the entries of the group after the batch
+  word effects;  // of the updates before those of the page
 };
 struct fresh_page {
   long long page;
@@ -23,12 +22,11 @@ struct fresh_page {
   long long successor;  // the next page of the directory, or -1
 };
 
-// A block has a page, or a part of one where there are few: several blocks have a part each. Its warps take so many
-// leaves at a time.
+// A block has one page, or one part of it if there are few pages. Its warps take leaves_at_a_time leaves at a time.
 constexpr unsigned spread_warps = 8, leaves_at_a_time = 4;
 constexpr unsigned most_parts = page_leaves / spread_warps / leaves_at_a_time;
 
-// The first fresh pages that a block writes to, in shared memory: most often these are all.
+// The first fresh pages that a block writes to, in shared memory. Usually these are all.
 struct near_pages {
   static constexpr unsigned most = 8;
   word first;  // index in the group
@@ -42,7 +40,7 @@ struct group_target {
   word total, num_pages;
   even_spread pages;
 
-  // The slot of a rank, with what is known of its page.
+  // The slot of a rank, and data about its page.
   struct place {
     word index;  // of the page in the group
     unsigned leaf, slot;
@@ -69,7 +67,7 @@ struct group_target {
       at.keys = stored_page(store, static_cast<unsigned>(fresh[at.index].page)).keys;
     }
   }
-  // There must be an entry. A rank behind all of them, of a leaf that has none left, comes to the last one.
+  // The group must have an entry. A rank behind all entries, of a leaf that keeps none, gives the last place.
   __device__ __forceinline__ place place_of(word rank) const {
     rank = min(rank, total - 1);
     place at;
@@ -81,7 +79,7 @@ struct group_target {
     at.slot = within - static_cast<unsigned>(leaves.start_of(at.leaf));
     return at;
   }
-  // So many ranks on: few, since the leaves between them are passed one by one. Behind the last one it stays there.
+  // Advances by `distance` ranks. Only for small distances, because it passes leaf by leaf. Stops at the last place.
   __device__ __forceinline__ void advance(place& at, unsigned distance) const {
     at.slot += distance;
     for (unsigned size; at.slot >= (size = at.quota + (at.leaf < at.longer));) {
@@ -106,35 +104,35 @@ struct group_target {
   }
 };
 
-// A leaf with more updates than this is hot: its entries look them up one by one, rather than meet them all.
+// A leaf with more updates than this is hot: each entry searches its update instead of reading all of them.
 constexpr unsigned most_met_updates = 64;
-// One with more than this is crowded: its new entries are left to packed_spread_new, where all threads take part.
+// A leaf with more updates than this is crowded: packed_spread_new writes its new entries with all threads.
 constexpr unsigned most_own_updates = 128;
 
-// A leaf of a page that is spread: its entries, the updates [begin, end) and what all updates before these do.
+// A leaf of a page that is spread: its entries, the updates [begin, end), and the effects of all updates before.
 struct spread_leaf {
   unsigned count, begin, end;
   word effects;
   word rank;  // of its first entry, after the updates before
 };
 
-// The updates of a page, in shared memory where there is room.
+// The updates of a page, in shared memory if there is room.
 struct page_updates {
   static constexpr unsigned most_staged = 4096;
   const word* keys;
   const unsigned char* kinds;
-  unsigned origin;  // the update that comes first in both
+  unsigned origin;  // the first update in both arrays
 };
 
-// A leaf and its few updates, by one warp: a lane per entry, and per update of every 32. `at` is the place of its first
-// entry, and afterwards that of the next leaf's.
+// Spreads a leaf with few updates. One warp: one lane per entry, and per update in groups of 32. `at` is the place of
+// the leaf's first entry, and afterwards that of the next leaf.
 __device__ __forceinline__ void spread_with_few(const packed_batch& batch, const page_updates& updates,
                                                 const group_target& target, const spread_leaf& leaf, word key,
                                                 double weight, group_target::place& at) {
   const unsigned lane = static_cast<unsigned>(lane_id()), below_lane = (1u << lane) - 1;
   const bool weighted = target.store.weighted != 0;
   bool stays = lane < leaf.count;
-  int shift = 0, more = 0;  // how far this lane's entry moves; how many entries the updates so far have added
+  int shift = 0, more = 0;  // how far this lane's entry moves; entries that the updates so far have added
   for (unsigned first = leaf.begin; first < leaf.end; first += 32) {
     const unsigned t = first + lane, met = min(32u, leaf.end - first);
     const unsigned char known = t < leaf.end ? updates.kinds[t - updates.origin] : update_nothing;
@@ -147,7 +145,7 @@ __device__ __forceinline__ void spread_with_few(const packed_batch& batch, const
       const int before = more + __popc(inserts & below_lane) - __popc(deletes & below_lane);
       target.put_behind(at, static_cast<unsigned>((known >> 2) + before), update, own_weight);
     }
-    unsigned passed = 0;  // updates of keys up to this lane's
+    unsigned passed = 0;  // updates with keys up to this lane's key
     for (unsigned step = 1u << (31 - __clz(static_cast<int>(met))); step != 0; step >>= 1) {
       const word other = __shfl_sync(full_mask, update, static_cast<int>((passed + step - 1) & 31u));
       if (passed + step <= 32 && other <= key) passed += step;
@@ -191,12 +189,12 @@ __device__ __forceinline__ void spread_with_many(const packed_batch& batch, cons
   }
 }
 
-// Where the updates of each leaf of a page begin, of those in [begin, end), which are the page's: a block. They are put
-// into `keys` and `kinds` if they are not too many. All threads must have met before; they meet again at the end.
+// Finds where the updates of each leaf of a page begin, among [begin, end), the updates of the page. Copies them to
+// `keys` and `kinds` if they fit. Called by all threads of a block, after a barrier; ends with one.
 __device__ __forceinline__ page_updates stage_updates(const packed_store& store, const packed_batch& batch,
                                                       unsigned page, unsigned begin, unsigned end, unsigned* begins,
                                                       word* keys, unsigned char* kinds) {
-  if (end - begin > page_updates::most_staged) {  // every leaf looks for its first one
+  if (end - begin > page_updates::most_staged) {  // every leaf searches its first update
     if (threadIdx.x < page_leaves) {
       const word lowest = stored_page(store, page).separators()[threadIdx.x];
       begins[threadIdx.x] = threadIdx.x == 0 ? begin : first_not_below(batch.keys, begin, end, lowest);

@@ -1,11 +1,11 @@
-// store/write.cuh - writing a window of leaves, each once, with the updates that fall into it.
+// store/write.cuh - writes a window of leaves once, with the updates that fall into it.
 //
-// Leaves and windows of one batch are disjoint and none changes the separator of its own first leaf, so that nothing
-// that is written here is read by another warp or block of the same launch.
+// Leaves and windows of a batch are disjoint, and none changes the separator of its own first leaf. So no warp or block
+// reads what another one of the same launch writes.
 #pragma once
 #include "store/plan.cuh"
 
-// Those who write a window together: a warp or a block.
+// The threads that write a window together: a warp or a block.
 template <bool Wide>
 struct team {
   static __device__ __forceinline__ unsigned thread() { return Wide ? threadIdx.x : static_cast<unsigned>(lane_id()); }
@@ -19,7 +19,7 @@ struct team {
   }
 };
 
-// Running sums of the counts of up to 128 leaves, and the sum of all behind them: one warp.
+// Running sums of the counts of up to 128 leaves, followed by the total. Called by one warp.
 __device__ __forceinline__ void scan_counts(const unsigned short* counts, unsigned leaves, unsigned* starts) {
   const unsigned first = 4 * static_cast<unsigned>(lane_id());
   unsigned own[4], sum = 0;
@@ -35,7 +35,7 @@ __device__ __forceinline__ void scan_counts(const unsigned short* counts, unsign
   if (lane_id() == 31 && leaves == page_leaves) starts[leaves] = start;
 }
 
-// Takes the entries of a window together in `keys` and `weights`, without gaps.
+// Copies the entries of a window to `keys` and `weights` without gaps.
 __device__ __forceinline__ void gather_window(const packed_store& store, word* from, unsigned leaves,
                                               const unsigned* starts, word* keys, double* weights, unsigned thread,
                                               unsigned threads) {
@@ -47,7 +47,7 @@ __device__ __forceinline__ void gather_window(const packed_store& store, word* f
   }
 }
 
-// What the updates [begin, end) do to an entry that was there: where it goes from place i, and whether it stays.
+// The effect of the updates [begin, end) on an old entry at place i: its new place, and whether it stays.
 struct survivor {
   bool stays;
   word rank;
@@ -69,7 +69,7 @@ constexpr unsigned window_bytes(unsigned level, bool weighted) {
   return (leaf_slots << level) * (weighted ? 16u : 8u) + 4 * ((1u << level) + 4);
 }
 
-// Merges the entries of a window with its updates and spreads them evenly over its leaves: a warp or a block.
+// Merges the entries of a window with its updates and spreads them evenly over its leaves. Called by a warp or a block.
 template <bool Wide>
 __device__ void write_window(const packed_store& store, const packed_batch& batch, unsigned n, word window,
                              unsigned char* memory) {

@@ -1,17 +1,17 @@
-// analytics/pagerank_chunks.cu - one iteration of PageRank over compressed rows, in even shares of rows and entries.
+// walks/pagerank_chunks.cu - one iteration of PageRank over compressed rows, in equal shares of rows and entries.
 //
-// The entries of all rows, each row followed by a mark for its end, are one long list; a block owns `chunk` items of
-// it, a thread `items` of these: so a hub, a million rows of one entry and a million empty rows take what their length
-// says. First the block reads what the sources of its entries send into shared memory, many of them at a time, which is
-// all that an iteration waits for. Then each thread adds up its own items, row after row. What it has of a row that
-// began before it is added to what the threads before it have, by a scan; a row that began in another chunk is left to
-// a second kernel, which adds up what the chunks have of it. After Merrill and Garland, "Merge-based parallel sparse
-// matrix-vector multiplication" (SC 2016).
+// All rows form one list: the entries of each row, followed by an end mark. A block owns `chunk` items of this list and
+// a thread `items` of them. So a hub, a million rows of one entry and a million empty rows each take time in proportion
+// to their size. First the block loads what the sources of its entries send into shared memory, with many loads in
+// flight; the iteration waits for nothing else. Then each thread sums its own items, row by row. A row that began in an
+// earlier thread gets the earlier parts by a scan. A row that began in an earlier chunk is left to a second kernel,
+// which adds the parts of the chunks. After Merrill and Garland, "Merge-based parallel sparse matrix-vector
+// multiplication" (SC 2016).
 //
-// Nothing is atomic, and a device gives the same answer every time. How far values moved, and what is spread in the
-// next iteration, is added up by the last block of the second kernel: the host need not look.
+// There are no atomics on values, so a device always gives the same answer. The last block of the second kernel adds up
+// the change of the values and what the next iteration spreads, so the host does not have to read them.
 //
-// Work O(n + m) per iteration, bound by reading `sent` at random.
+// Work O(n + m) per iteration, limited by the random reads of `sent`.
 #include "platform.cuh"
 #include "walks/pagerank_totals.cuh"
 #include "warp.cuh"
@@ -23,10 +23,10 @@ constexpr int threads = 256;
 constexpr int items = 8;
 constexpr int chunk = threads * items;
 
-// Where a number lies in shared memory: threads read `items` apart, and would meet in few banks otherwise.
+// The index of item i in shared memory. Threads read `items` apart; the padding avoids bank conflicts.
 __device__ __forceinline__ int padded(int i) { return i + i / items; }
 
-// The list of entries and ends, cut into chunks: rows that end before each chunk.
+// The list of entries and end marks, cut into chunks. chunk_rows has the number of rows that end before each chunk.
 struct merged_list {
   const long long* offsets;
   const long long* chunk_rows;
@@ -44,7 +44,7 @@ struct merged_list {
 struct ranking {
   double damping, spread;
   const double* restart;
-  const double* share;  // of its value that a vertex sends to each of those it leads to; 0: it leads nowhere
+  const double* share;  // the part of its value that a vertex sends along each edge; 0: no outgoing edge
   double* values;
   double* next_sent;
 
@@ -57,8 +57,9 @@ struct ranking {
   }
 };
 
-// What each thread has of its open row and all threads before it have of the same row. Called by all threads; `row` is
-// the open row of each, which ascends; `values` and `rows` are one per warp, in shared memory.
+// Returns the sum of this thread's open row over this thread and all threads before it. Called by all threads of the
+// block. `row` is the open row of each thread and must ascend. `values` and `rows` have one element per warp, in shared
+// memory.
 __device__ double scan_open_rows(double value, int row, double* values, int* rows) {
   for (int distance = 1; distance < 32; distance <<= 1) {
     const double before = __shfl_up_sync(full_mask, value, static_cast<unsigned>(distance));
@@ -70,7 +71,7 @@ __device__ double scan_open_rows(double value, int row, double* values, int* row
     rows[warp_id()] = row;
   }
   __syncthreads();
-  // A warp's last thread has what its warp has of the row; the row may have begun several warps before.
+  // The last thread of each warp stored the warp's sum of its open row. The row may have begun several warps earlier.
   double before = 0.0;
   const int first_row = __shfl_sync(full_mask, row, 0);
   if (row == first_row) {
@@ -86,13 +87,13 @@ __device__ double scan_open_rows(double value, int row, double* values, int* row
 #define LIST_ARGUMENTS offsets, chunk_rows, num_chunks, num_items
 #define RANKING_ARGUMENTS damping, state->spread, restart, share, values, next_sent
 
-// Rows that begin and end in one chunk; of others what each chunk has: `heads` of the row that ends there, `tails` of
-// the row that goes on behind it.
+// Finishes the rows that begin and end in one chunk. For other rows it stores the part of each chunk: `heads` for the
+// row that ends there, `tails` for the row that continues in the next chunk. One block per chunk.
 extern "C" __global__ void __launch_bounds__(threads)
     pagerank_chunks_rows(RANKING_PARAMETERS, const VERTEX_T* neighbors, const double* sent, const double* weights,
                          int weighted) {
   __shared__ double cells[chunk + chunk / items];
-  __shared__ unsigned short row_ends[chunk];  // less shared memory leaves more of the first-level cache
+  __shared__ unsigned short row_ends[chunk];  // 16 bits: less shared memory leaves more first-level cache
   __shared__ double warp_values[threads / 32];
   __shared__ double before_warps[threads / 32];
   __shared__ int warp_rows[threads / 32];
@@ -121,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     __syncthreads();
 
-    // Where the thread's items begin: rows that end before them, by bisection, and entries.
+    // Find where the thread's items begin: a binary search gives the number of rows that end before them.
     const int num_here = num_rows + num_entries;
     const int begin = min(static_cast<int>(threadIdx.x) * items, num_here), end = min(begin + items, num_here);
     int row = 0;
@@ -136,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const int open_before = row;
     int entry = begin - row;
     double sum = 0.0;
-    // Sums of rows go behind the entries: there is room for one for each item.
+    // Sums of rows are stored behind the entries. There is room for one sum per item.
     for (int item = begin; item < end; ++item) {
       if (row < num_rows && entry == row_ends[row]) {
         cells[padded(num_entries + row)] = sum;
@@ -170,8 +171,8 @@ extern "C" __global__ void __launch_bounds__(threads)
   leave_part(all, parts);
 }
 
-// Rows that began in another chunk than they end in, a warp for each; and the totals of the iteration, from the parts
-// of both kernels. `isolated` is the part of all vertices that no edge touches and that have no rows.
+// Finishes the rows that span chunks, one warp per row, and adds up the totals of the iteration from the parts of both
+// kernels. `isolated` is the total value of the vertices without any edge, which have no rows.
 extern "C" __global__ void __launch_bounds__(threads)
     pagerank_chunks_join(RANKING_PARAMETERS, long long first_part, long long num_parts, double isolated,
                          rank_totals* next_state, unsigned* tickets) {

@@ -1,18 +1,18 @@
-// pagerank_totals.cuh - what an iteration of PageRank adds up over all vertices, without the host looking.
+// pagerank_totals.cuh - sums over all vertices in an iteration of PageRank, kept on the device.
 //
-// Every warp leaves its part; the last block of the grid to come adds the parts up, in a fixed order, and writes what
-// the next iteration needs to know.
+// Every warp stores its part. The last block of the grid adds the parts in a fixed order and writes what the next
+// iteration needs, so the host does not have to read it.
 #pragma once
 #include "grid.cuh"
 #include "warp.cuh"
 
 struct rank_part {
-  double moved;  // how far values moved
-  double stuck;  // values of vertices that lead nowhere
+  double moved;  // sum of the changes of the values
+  double stuck;  // total value of the vertices without outgoing edges
 };
 
 struct rank_totals {
-  double spread;  // over all vertices in this iteration: restarts, and the values of those who lead nowhere
+  double spread;  // over all vertices in this iteration: restarts, and the value of vertices without outgoing edges
   double spread_before, moved;
 };
 
@@ -26,9 +26,9 @@ __device__ __forceinline__ void leave_part(rank_part part, rank_part* parts) {
   if (lane_id() == 0) parts[grid_warp_id()] = part;
 }
 
-// Called by all threads of all blocks, of whole warps each, after they left their parts; `tickets` is zero before and
-// after. `isolated` is the part of all vertices that no edge touches and that have no place in any array: each gets
-// what is spread and sends it nowhere.
+// Called by all threads of all blocks after leave_part; blocks consist of whole warps. `tickets` is zero before and
+// after. `isolated` is the total value of the vertices without any edge, which have no place in the arrays: each
+// receives what is spread and sends nothing.
 __device__ inline void add_up_parts(const rank_part* parts, long long num_parts, const rank_totals* state,
                                     double damping, double isolated, rank_totals* next_state, unsigned* tickets) {
   if (!last_block(tickets)) return;

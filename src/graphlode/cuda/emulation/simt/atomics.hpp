@@ -1,4 +1,5 @@
-// atomics.hpp - CUDA's atomic functions. Real atomics, since blocks run on several OS threads; relaxed, as on the GPU.
+// atomics.hpp - CUDA's atomic functions. They are truly atomic, because blocks run on several OS threads, and relaxed,
+// as on the GPU.
 #pragma once
 #include <atomic>
 #include <bit>
@@ -6,7 +7,7 @@
 
 namespace simt {
 
-// Applies `change` to `*address` in one indivisible step and gives what was there before.
+// Applies `change` to `*address` atomically and returns the old value.
 template <class T, class Change>
 T update(T* address, Change change) {
   std::atomic_ref<T> target(*address);

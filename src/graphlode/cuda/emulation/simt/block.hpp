@@ -1,9 +1,9 @@
-// block.hpp - runs the threads of one block as fibres of one OS thread, and lets them meet.
+// block.hpp - runs the threads of one block as fibers of one OS thread, with barriers and warp collectives.
 //
-// A fibre runs until it has to wait for others (a warp collective, a block barrier) or ends; then the next ready fibre
-// continues. Whoever arrives last at a meeting computes everybody's result and makes the others ready. If nobody is
-// ready and somebody still waits, the kernel can never finish: that is reported, as is every misuse that a
-// GPU would answer with a hang or with undefined values. After a fault the fibres of the block are simply abandoned.
+// A fiber runs until it ends or must wait (in a warp collective or at a block barrier); then the next ready fiber
+// continues. The last fiber to arrive at a collective computes all results and makes the others ready. If no fiber is
+// ready and one still waits, the kernel can never finish. This is reported as a fault, and so is every misuse that
+// would hang a GPU or give undefined values. After a fault the fibers of the block are abandoned.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace simt {
 
 constexpr unsigned warp_size = 32;
 constexpr unsigned char poison = 0xCD;
-constexpr std::size_t kept_fibers = 256;  // stacks kept between launches; each costs two memory mappings of the process
+constexpr std::size_t kept_fibers = 256;  // stacks kept between launches; each uses two memory mappings of the process
 
 enum class operation : unsigned char {
   none,
@@ -67,17 +67,17 @@ struct fiber {
   unsigned lane_bit() const { return 1u << lane(); }
 };
 
-// What a lane brought to a meeting and what it takes away. Results are stored per lane, because a lane may reach its
-// next meeting before its neighbours have picked up what they got from this one.
+// What a lane brings to a collective and what it receives. Results are stored per lane, because a lane may reach its
+// next collective before other lanes have read their results of this one.
 struct lane_state {
   std::uint64_t value = 0;
   std::uint64_t result = 0;
   int argument = 0;
   unsigned mask = 0;
-  unsigned group = 0;  // index of the meeting it waits in, valid while it waits
+  unsigned group = 0;  // index of the meeting that the lane waits in; valid while it waits
 };
 
-// Lanes with the same mask that wait for the rest of that mask.
+// A collective that lanes with the same mask wait in until all lanes of the mask have arrived.
 struct meeting {
   unsigned arrived = 0;
   operation op = operation::none;
@@ -86,7 +86,7 @@ struct meeting {
 
 struct warp_state {
   lane_state lanes[warp_size];
-  meeting meetings[warp_size];  // numbered by the lane that came first
+  meeting meetings[warp_size];  // indexed by the lane that came first
   unsigned existing = 0, waiting = 0, exited = 0;
 };
 
@@ -95,10 +95,10 @@ class block_runner {
   block_runner() = default;
   block_runner(const block_runner&) = delete;
 
-  // Runs one block to its end; false after a fault.
+  // Runs one block to its end. Returns false after a fault.
   bool run(launch_state& launch, uint3 block, void (*kernel)(void*), void* arguments);
 
-  // Drops what only unusually large blocks need.
+  // Releases what only unusually large blocks need.
   void trim() {
     if (fibers_.size() > kept_fibers) fibers_.resize(kept_fibers);
   }
@@ -108,11 +108,12 @@ class block_runner {
   const launch_state& launch() const { return *launch_; }
   char* dynamic_shared() const { return dynamic_shared_.get(); }
 
-  // The lanes of `mask` meet. `resolve(warp, mask)` is run once, by the last to arrive, and sets each lane's result.
+  // Waits for all lanes of `mask`. The last one to arrive calls `resolve(warp, mask)`, which sets the result of each
+  // lane.
   template <class Resolve>
   std::uint64_t meet(operation op, unsigned mask, std::uint64_t value, int argument, site where, Resolve resolve);
 
-  // All threads of the block meet; the number of them that brought a true predicate.
+  // Waits for all threads of the block. Returns the number of them with a true predicate.
   unsigned barrier(operation op, bool predicate, site where);
 
   [[noreturn, gnu::noinline, gnu::cold, gnu::format(printf, 2, 3)]] void fault(const char* format, ...);
@@ -134,7 +135,7 @@ class block_runner {
 
   std::vector<fiber> fibers_;
   std::vector<warp_state> warps_;
-  std::vector<unsigned> ready_;  // ring buffer: every fibre is in it at most once
+  std::vector<unsigned> ready_;  // ring buffer: every fiber is in it at most once
   unsigned ready_head_ = 0, ready_size_ = 0;
   unsigned num_threads_ = 0, num_done_ = 0;
   fiber* current_ = nullptr;
@@ -154,8 +155,7 @@ class block_runner {
   friend void fiber_main();
 };
 
-// The block that this OS thread runs. Everything else that is thread-local in a compiled kernel is static shared
-// memory.
+// The block that this OS thread runs. All other thread-local variables of a compiled kernel are static shared memory.
 static thread_local constinit block_runner* active = nullptr;
 
 void poison_static_shared();
@@ -256,7 +256,8 @@ inline void block_runner::finish_fiber() {
   me.suspended.switch_to(scheduler_);
 }
 
-// The meeting of lanes with this mask that the current fibre joins; faults if those who wait already do something else.
+// The meeting of this mask that the current fiber joins. Reports a fault if the lanes that wait there do something
+// else.
 inline unsigned block_runner::join(warp_state& warp, unsigned mask, operation op, site where) {
   fiber& me = *current_;
   if (!(mask & me.lane_bit()))
@@ -274,7 +275,8 @@ inline unsigned block_runner::join(warp_state& warp, unsigned mask, operation op
       group = other.group;
       break;
     }
-    // A lane that waits for others first may come to this meeting later; one that waits for us never will.
+    // If that lane waits for others first, it may come to this collective later; if it waits for this lane, it never
+    // will.
     if (other.mask & me.lane_bit()) {
       const fiber& waits = fibers_[me.linear - me.lane() + lane];
       fault("%s(0x%08x) at %s:%u: lane %u waits for this lane in %s(0x%08x) at %s:%u: the masks differ", name(op), mask,
@@ -359,7 +361,7 @@ inline void block_runner::report_exit(const fiber& gone, const fiber& waits) {
   (void)gone;
 }
 
-// Names one waiting thread and, if there is one, another that waits somewhere else.
+// Names one waiting thread and, if there is one, another that waits elsewhere.
 inline void block_runner::report_deadlock() {
   fiber* first = nullptr;
   for (unsigned i = 0; i < num_threads_; ++i) {

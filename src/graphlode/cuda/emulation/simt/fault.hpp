@@ -1,4 +1,4 @@
-// fault.hpp - what a broken kernel did, and where: the first fault of a launch is kept, later ones are not.
+// fault.hpp - what went wrong in a kernel, and where. The first fault of a launch is kept, later ones are dropped.
 #pragma once
 #include <atomic>
 #include <cstdarg>
@@ -8,13 +8,13 @@
 
 namespace simt {
 
-// Where in the kernel source a collective was called; compared by line, since one file name can have several addresses.
+// Where the kernel source calls a collective. Compared by line, because one file name can have several addresses.
 struct site {
   const char* file;
   unsigned line;
 };
 
-// Read by the launching Python code: keep in step with emulation/module.py.
+// Read by Python: emulation/module.py has the same fields.
 struct fault_report {
   int happened = 0;
   unsigned block[3] = {};
@@ -22,7 +22,7 @@ struct fault_report {
   char text[500] = {};
 };
 
-// The state that all OS threads of one launch share.
+// The state that all OS threads of a launch share.
 struct launch_state {
   dim3 grid, block;
   std::size_t shared_bytes = 0;

@@ -1,9 +1,9 @@
-// fiber.hpp - one stack per CUDA thread and the switch between stacks.
+// fiber.hpp - one stack per CUDA thread, and the switch between stacks.
 //
-// A switch saves what is live, exchanges stack pointers and jumps: a few nanoseconds on x86-64.
-// Other processors take the portable (and several times slower) ucontext functions. The lowest page of each stack
-// is not accessible, so that a kernel that overflows its stack stops with a segmentation fault at the guilty
-// instruction instead of writing into its neighbour's stack.
+// A switch saves the live registers, exchanges stack pointers and jumps: a few nanoseconds on x86-64. Other processors
+// use the portable ucontext functions, which are several times slower. The lowest page of each stack is not accessible,
+// so a kernel that overflows its stack gets a segmentation fault at that instruction instead of writing into the next
+// stack.
 #pragma once
 #include <sys/mman.h>
 
@@ -49,19 +49,20 @@ class stack {
 
 #if defined(__x86_64__)
 
-// A suspended computation. A fresh one starts `entry`, which must never return. `colour` shifts the start of the stack:
-// stacks lie a whole number of pages apart, and without the shift all of them would compete for the same cache lines.
+// A suspended computation. A new one starts `entry`, which must never return. `color` shifts the start of the stack:
+// stacks are a whole number of pages apart, and without the shift they would all compete for the same cache lines.
 class context {
  public:
-  void start(const stack& on, unsigned colour, void (*entry)()) {
-    auto** pointer = reinterpret_cast<void**>(on.top() - colour % 32 * 128);
-    *--pointer = nullptr;  // keeps the stack aligned as the ABI wants it on entry
+  void start(const stack& on, unsigned color, void (*entry)()) {
+    auto** pointer = reinterpret_cast<void**>(on.top() - color % 32 * 128);
+    *--pointer = nullptr;  // aligns the stack as the ABI requires on entry
     *--pointer = reinterpret_cast<void*>(entry);
     stack_pointer_ = pointer;
   }
 
-  // Inlined, so that the compiler saves no more than what is live, and ended by a jump: a `ret` to another stack would
-  // be mispredicted every time. Needs -mno-red-zone, since it pushes onto the stack of the function it is inlined into.
+  // Inlined, so that the compiler saves only live registers. Ends with a jump, because a `ret` to another stack would
+  // always be mispredicted. Needs -mno-red-zone, because it pushes onto the stack of the function that it is inlined
+  // into.
   [[gnu::always_inline]] void switch_to(context& other) {
     void** save = &stack_pointer_;
     void* load = other.stack_pointer_;

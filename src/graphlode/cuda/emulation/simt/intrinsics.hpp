@@ -1,5 +1,5 @@
-// intrinsics.hpp - CUDA's built-in variables and functions, with the overloads that CUDA has and no others, so that a
-// source that compiles here compiles for the GPU.
+// intrinsics.hpp - CUDA's built-in variables and functions, with exactly the overloads of CUDA, so that a source that
+// compiles here also compiles for the GPU.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -15,7 +15,7 @@
 #define gridDim (simt::active->launch().grid)
 constexpr int warpSize = 32;
 
-// A default argument is evaluated where the call is written: this is how a collective knows its caller's line.
+// A default argument is evaluated at the call. This is how a collective knows the line of its caller.
 #define SIMT_HERE simt::site where = {__builtin_FILE(), __builtin_LINE()}
 
 namespace simt {
@@ -44,7 +44,7 @@ void for_each_lane(unsigned mask, Function function) {
   for (; mask; mask &= mask - 1) function(static_cast<unsigned>(std::countr_zero(mask)));
 }
 
-// Every lane gets the same result, folded from what all of them brought.
+// All lanes get the same result, folded from the values of all.
 template <class Fold>
 [[gnu::always_inline]] inline std::uint64_t meet_fold(operation op, unsigned mask, std::uint64_t value, site where,
                                                       Fold fold) {
@@ -63,8 +63,8 @@ template <class Fold>
   }));
 }
 
-// Every lane reads the value of the lane it names. Reading a lane that does not take part is undefined on a GPU: here
-// it yields a pattern that stands out.
+// Every lane reads the value of the lane it names. Reading a lane that does not take part is undefined on a GPU; here
+// it returns a conspicuous pattern.
 template <register_type T>
 [[gnu::always_inline]] inline T meet_shuffle(operation op, unsigned mask, T value, unsigned source, site where) {
   const auto resolve = [](warp_state& warp, unsigned met) {
@@ -88,7 +88,7 @@ T meet_reduce(operation op, unsigned mask, T value, site where, Fold fold) {
 
 }  // namespace simt
 
-// ---- barriers and votes ------------------------------------------------------------------------------------------
+// ---- barriers and votes
 
 inline void __syncthreads(SIMT_HERE) { simt::active->barrier(simt::operation::syncthreads, false, where); }
 inline int __syncthreads_count(int predicate, SIMT_HERE) {
@@ -112,11 +112,11 @@ inline int __any_sync(unsigned mask, int predicate, SIMT_HERE) {
 inline int __all_sync(unsigned mask, int predicate, SIMT_HERE) {
   return simt::meet_ballot(simt::operation::all, mask, predicate == 0, where) == 0;
 }
-// Which lanes run together is never promised on a GPU; here each runs alone.
+// A GPU never promises which lanes run together; here each runs alone.
 inline unsigned __activemask() { return simt::active->current().lane_bit(); }
 
-// ---- shuffles ----------------------------------------------------------------------------------------------------
-// The warp is cut into segments of `width` lanes, a power of two; a lane whose source is outside of its segment keeps
+// ---- shuffles
+// The warp is divided into segments of `width` lanes, a power of two. A lane whose source is outside its segment keeps
 // its own value.
 
 template <simt::register_type T>
@@ -139,12 +139,12 @@ template <simt::register_type T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, SIMT_HERE) {
   const unsigned lane = simt::lane(), segment = lane & ~(static_cast<unsigned>(width) - 1);
   const unsigned from = (lane ^ static_cast<unsigned>(lane_mask)) & 31u;
-  // As on the GPU: a lane may read from its own and from lower segments, not from higher ones.
+  // As on the GPU, a lane may read from its own segment and from lower ones, not from higher ones.
   const unsigned source = from < segment + static_cast<unsigned>(width) ? from : lane;
   return simt::meet_shuffle(simt::operation::shfl_xor, mask, value, source, where);
 }
 
-// ---- reductions and matching -------------------------------------------------------------------------------------
+// ---- reductions and matching
 
 #define SIMT_REDUCE(NAME, TYPE, EXPRESSION)                                                 \
   inline TYPE __reduce_##NAME##_sync(unsigned mask, TYPE value, SIMT_HERE) {                \
@@ -177,7 +177,7 @@ unsigned __match_any_sync(unsigned mask, T value, SIMT_HERE) {
       simt::active->meet(simt::operation::match_any, mask, simt::to_bits(value), 0, where, resolve));
 }
 
-// ---- bits, loads, fences -----------------------------------------------------------------------------------------
+// ---- bits, loads, fences
 
 inline int __popc(unsigned x) { return std::popcount(x); }
 inline int __popcll(unsigned long long x) { return std::popcount(x); }

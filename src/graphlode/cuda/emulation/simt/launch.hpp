@@ -1,4 +1,4 @@
-// launch.hpp - a grid of blocks over OS threads, and the C functions through which Python starts a kernel.
+// launch.hpp - distributes the blocks of a grid over OS threads; the C functions with which Python starts a kernel.
 #pragma once
 #include <atomic>
 #include <exception>
@@ -16,7 +16,7 @@
 
 namespace simt {
 
-// Both structs are mirrored in emulation/module.py.
+// emulation/module.py has the same fields for both structs.
 struct launch_request {
   unsigned grid[3];
   unsigned block[3];
@@ -27,12 +27,12 @@ struct launch_request {
 struct parameter {
   char kind;         // p pointer, i signed, u unsigned, f floating point, c class
   unsigned size;     // bytes of the parameter
-  unsigned pointee;  // bytes of what a pointer points to; 0: a class, or no pointer
+  unsigned pointee;  // bytes of the pointee of a pointer; 0: a class, or no pointer
 };
 
-// Stacks are costly to make, so the runners of finished launches wait here for the next one. Few of them: every
-// compiled kernel of the process has such a pool, and the number of memory mappings that a process may have is limited.
-// For the same reason module.py has the pools of kernels emptied that were not launched for a while.
+// Stacks are expensive to create, so the runners of finished launches wait here for the next one. Only a few are kept:
+// every compiled kernel of the process has such a pool, and a process may have only a limited number of memory
+// mappings. For the same reason module.py empties the pools of kernels that have not been launched for a while.
 constexpr std::size_t kept_runners = 2;
 
 class runner_pool {
@@ -81,7 +81,7 @@ inline int run_grid(const launch_request& request, void (*kernel)(void*), void* 
   launch.block = {request.block[0], request.block[1], request.block[2]};
   launch.shared_bytes = request.shared_bytes;
   launch.report = report;
-  // A thread that finds no memory for its stacks ends the launch: the block it had drawn would be missing.
+  // A thread without memory for its stacks ends the launch, because the block that it has drawn would be missing.
   std::atomic<bool> out_of_memory{false};
   const auto work = [&] {
     try {
@@ -94,7 +94,7 @@ inline int run_grid(const launch_request& request, void (*kernel)(void*), void* 
   try {
     for (unsigned i = 1; i < request.threads; ++i) helpers.emplace_back(work);
   } catch (const std::exception&) {
-    // No more threads: those that are there do the work.
+    // No more threads: the existing ones do the work.
   }
   work();
   helpers.clear();
@@ -117,7 +117,7 @@ parameter describe() {
   }
 }
 
-// Calls a kernel with arguments read through an array of pointers, by the types of its own declaration.
+// Calls a kernel with arguments read through an array of pointers, with the types of its declaration.
 template <class... Parameters>
 struct entry {
   using kernel_type = void (*)(Parameters...);

@@ -1,6 +1,6 @@
-// shared.hpp - static shared memory: `__shared__` variables are thread-local variables of the OS thread that runs the
-// block, so blocks that run side by side have their own. Before each block they are all filled with a pattern: a
-// kernel that reads shared memory it never wrote must not find zeros, nor what the previous block left behind.
+// shared.hpp - static shared memory. `__shared__` variables are thread-local variables of the OS thread that runs the
+// block, so concurrent blocks have their own. They are filled with a pattern before each block: a kernel that reads
+// shared memory before writing it must find neither zeros nor the values of the previous block.
 #pragma once
 #include <link.h>
 
@@ -11,7 +11,7 @@
 
 namespace simt {
 
-// Where the thread-local memory of this compiled kernel lies, relative to the variable `active` that is part of it.
+// The thread-local memory of this compiled kernel, relative to the variable `active` in it.
 struct thread_local_segment {
   std::ptrdiff_t active_offset = 0;
   std::size_t bytes = 0;
@@ -43,7 +43,7 @@ inline void poison_static_shared() {
   }();
   block_runner* const keep = active;
   char* begin = reinterpret_cast<char*>(&active) - segment.active_offset;
-  asm("" : "+r"(begin));  // the compiler must not take it for a pointer into `active`: hardened ones check its size
+  asm("" : "+r"(begin));  // hide that this points into `active`: hardened compilers check its size
   std::memset(begin, poison, segment.bytes);
   active = keep;
 }

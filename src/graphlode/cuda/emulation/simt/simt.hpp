@@ -1,6 +1,6 @@
-// simt.hpp - everything a CUDA source needs to be compiled by g++ and run on a CPU. See docs/simt-emulation.md.
+// simt.hpp - everything that g++ needs to compile a CUDA source for a CPU. See docs/simt-emulation.md.
 //
-// The standard headers come first: the macros below would change the meaning of words that they use.
+// The standard headers come first, because the macros below redefine words that they use.
 #pragma once
 #include "atomics.hpp"
 #include "intrinsics.hpp"
@@ -12,7 +12,7 @@
 #define __device__
 #define __host__
 #define __constant__ static const
-// `used` keeps the compiler from concluding that a variable which no code writes is zero.
+// `used` prevents the compiler from assuming that a variable which no code writes is zero.
 #define __shared__ static thread_local __attribute__((used))
 #define __launch_bounds__(...)
 #define __forceinline__ inline __attribute__((always_inline))
