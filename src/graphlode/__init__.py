@@ -1,6 +1,6 @@
 """Mine graphs that keep changing, on the CPU cores and GPUs at hand.
 
-Public names are loaded when they are first used: importing graphlode takes no time, not even numpy's.
+Each public name is loaded on first use, so `import graphlode` alone is fast: it loads no NumPy.
 """
 
 from __future__ import annotations
@@ -124,7 +124,8 @@ __all__ = [
     "write",
 ]
 
-# Where each name lives; a name that is not here is a subpackage. A test compares this with the imports above.
+# The module that defines each public name. A name that is not listed is a subpackage. A test compares this table with
+# the imports above.
 _HOMES = {
     "analytics.bfs": ("Bfs", "bfs"),
     "analytics.clustering": ("Clustering", "clustering"),
