@@ -36,9 +36,9 @@ def _work(view: Mapping[str, AnyArray]) -> Int64Array:
     """Cumulative work per row: the lengths of the rows of its entries."""
     offsets, neighbors = view["offsets"], view["neighbors"]
     lengths = np.diff(offsets)
-    ahead = np.zeros(neighbors.size + 1, np.int64)
-    np.cumsum(lengths[neighbors], out=ahead[1:])
-    return ahead[offsets] + offsets
+    cumulative = np.zeros(neighbors.size + 1, np.int64)
+    np.cumsum(lengths[neighbors], out=cumulative[1:])
+    return cumulative[offsets] + offsets
 
 
 def _finish(value: dict[str, Any], fetch: Callable[[str], AnyArray], *, by: str | None) -> dict[str, Any]:
