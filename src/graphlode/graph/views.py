@@ -41,6 +41,7 @@ class Transposed:
     """The transposed rows: for each vertex the vertices that lead to it, ascending, as `offsets` and `neighbors`.
 
     `out_degrees` is the number of outgoing entries of each vertex. An undirected graph needs no transpose: `Csr` is it.
+    `out_degrees` is the number of outgoing entries of each vertex. For an undirected graph, `Csr` is already this view.
     """
 
     name = "graph.transposed"
