@@ -1,6 +1,6 @@
-"""The list of commands. A new one is a function of its own name in a file of that name under `commands/`, named here.
+"""The list of commands. A command is a function in the file of the same name under `commands/`, listed here.
 
-Only the file of the command that is asked for is imported: a command line is waited for.
+Only the file of the requested command is imported, so that commands start quickly.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COMMANDS = (
 
 
 def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
-    """The program with the command that the arguments name, or with all of them if they name none."""
+    """The program with the command that the arguments name, or with all commands if they name none."""
     app = typer.Typer(
         help="Mine graphs that keep changing, on the CPU cores and GPUs at hand.",
         pretty_exceptions_enable=False,

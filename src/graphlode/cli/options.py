@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and what they mean to the API."""
+"""Arguments and options shared by several commands, and their conversion for the API."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ DEFAULT_TOP = 10
 
 
 def devices_of(given: list[str] | None) -> Devices:
-    """What `devices=` takes, from a list in which a name may also be several names with commas."""
+    """The value for `devices=`, from a list whose entries may also be several names with commas."""
     return "auto" if not given else [name.strip() for each in given for name in each.split(",")]
 
 

@@ -1,4 +1,4 @@
-"""Plots that commands draw with `--plot`; needs matplotlib, which is imported only then."""
+"""Plots of the option `--plot`. They need matplotlib, which is imported only then."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ON_WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
 
 
 def check_plot(path: Path) -> None:
-    """Complain about a plot that cannot be drawn before any work is done for it."""
+    """Raises an error for a plot that cannot be drawn before any work is done."""
     if path.suffix.lower() not in _SUFFIXES:
         raise InputError(f"{path}: the suffix of a plot must be one of {', '.join(_SUFFIXES)}")
     if find_spec("matplotlib") is None:
@@ -23,14 +23,14 @@ def check_plot(path: Path) -> None:
 
 
 def draw_clique_counts(path: Path, name: str, counts: Mapping[int, int]) -> None:
-    """The number of cliques of each size, on a logarithmic axis; sizes without cliques are marked as such."""
+    """The number of cliques of each size, on a logarithmic axis. A note names sizes without cliques."""
     import matplotlib
 
     matplotlib.use("agg")
     from matplotlib import pyplot
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    # Exponents, not counts, are drawn: counts may be too large for a float.
+    # Draws exponents instead of counts, because counts may be too large for a float.
     sizes = [k for k, total in counts.items() if total]
     figure, axis = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
     figure.suptitle(f"{name}: cliques by size", fontsize=12, fontweight="bold", x=0.02, ha="left")

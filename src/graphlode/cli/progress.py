@@ -1,4 +1,4 @@
-"""Progress for people: on stderr, and only if that is a terminal."""
+"""Shows progress on stderr, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _watched(quiet: bool) -> bool:
 
 @contextmanager
 def progress_bar(label: str, *, quiet: bool) -> Iterator[Progress | None]:
-    """A callback for `progress=` that draws a bar, or None if nobody would see it. The bar goes away at the end."""
+    """A callback for `progress=` that draws a bar; None if stderr is not watched. The bar is removed at the end."""
     if not _watched(quiet):
         yield None
         return
@@ -41,7 +41,7 @@ def progress_bar(label: str, *, quiet: bool) -> Iterator[Progress | None]:
 
 @contextmanager
 def spinner(label: str, *, quiet: bool) -> Iterator[None]:
-    """A sign of life for work that cannot tell how far it is."""
+    """Shows activity for work that cannot report progress."""
     if not _watched(quiet):
         yield
         return

@@ -1,4 +1,4 @@
-"""How a command that computes something about a graph ends: values to a file, then JSON for programs or tables for people."""
+"""The common end of commands: writes values to a file, then prints JSON for programs or tables for people."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def report(
     command: str,
     loaded: Loaded,
     result: Result,
-    told: Mapping[str, Any],
+    fields: Mapping[str, Any],
     *,
     shown: Sequence[tuple[str, ...]],
     listing: Listing | None = None,
@@ -43,9 +43,10 @@ def report(
     as_json: bool = False,
     done: str = "found in",
 ) -> None:
-    """`told` is what the JSON object says beside graph and provenance; `shown` are the facts that people see of it.
+    """Reports a result. `fields` are the fields of the JSON object besides graph and provenance.
 
-    `values` are the columns of the file `out`, if there is one; `done` is what the time is said to be.
+    `shown` are the rows of the printed table, `values` the columns of the file `out`, if there is one. `done` is the
+    label of the time.
     """
     written = {}
     if out is not None and values is not None:
@@ -53,7 +54,7 @@ def report(
         written = {"out": str(out)}
     graph = loaded.facts()
     if as_json:
-        write_json({"command": command, "graph": graph, **told, **written, "provenance": result.provenance.to_dict()})
+        write_json({"command": command, "graph": graph, **fields, **written, "provenance": result.provenance.to_dict()})
         return
     from graphlode.cli.screen import Screen, how
 

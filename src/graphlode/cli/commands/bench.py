@@ -1,4 +1,4 @@
-"""`graphlode bench`: experiments about the system itself, each with a table, a JSON file and a plot."""
+"""`graphlode bench`: experiments on the system itself, each with a table, a JSON file and a plot."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def bench(
     else:
         chosen = experiment_of(experiment)
         known = _known_counts(expected, getattr(chosen, "KNOWN", known_cliques))
-        named = "-k" if experiment.startswith("cliques") else "--sizes"  # as docs/experiments.md does
+        named = "-k" if experiment.startswith("cliques") else "--sizes"  # the same names as in docs/experiments.md
         with threads_set(threads):
             setting = Setting(
                 device=resolve(device)[0].name,
@@ -121,7 +121,7 @@ def bench(
 
 
 class BenchError(GraphlodeError):
-    """A graph of an experiment could not be measured to the end; the rest is in the files."""
+    """A graph of an experiment could not be measured completely; the other results are in the files."""
 
 
 def _subject(name: str, known: Mapping[str, Mapping[int, Any]], *, directed: bool) -> Subject:
@@ -135,7 +135,7 @@ def _load(name: str, *, directed: bool) -> Graph:
 
 
 def _known_counts(file: Path | None, read: Callable[[Any], Mapping[int, Any]]) -> dict[str, Mapping[int, Any]]:
-    """By graph what an experiment makes of its entry in a file."""
+    """Known counts by graph; `read` converts the entry of a graph."""
     if file is None:
         return {}
     try:

@@ -1,4 +1,4 @@
-"""`graphlode cliques`: how many of each size, at each vertex or edge, and the cliques themselves."""
+"""`graphlode cliques`: counts cliques of each size, at each vertex or edge, and lists them."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def cliques(
 
 
 def parse_sizes(text: str, least: int = 1, option: str = "-k") -> list[int]:
-    """The sizes that a text such as `5`, `4-8` or `3,5,7-9` names, ascending; `option` is what errors call it."""
+    """The sizes in a text such as `5`, `4-8` or `3,5,7-9`, ascending. `option` is the name used in error messages."""
     sizes: set[int] = set()
     for part in text.split(","):
         found = re.fullmatch(r"\s*(\d{1,18})\s*(?:-\s*(\d{1,18})\s*)?", part)
@@ -139,7 +139,7 @@ def _list(loaded: Loaded, k: int, path: Path, devices: Devices, quiet: bool) -> 
 
 
 def _columns(graph: Graph, results: list[CliqueCount]) -> dict[str, AnyArray]:
-    """One row per vertex or edge: what it is, and a column per size."""
+    """One row per vertex or edge: its ids, and one column per size."""
     columns: dict[str, AnyArray] = {}
     for result in results:
         if result.by_vertex is not None:
@@ -151,7 +151,7 @@ def _columns(graph: Graph, results: list[CliqueCount]) -> dict[str, AnyArray]:
 
 
 def _largest(columns: dict[str, AnyArray], top: int) -> list[dict[str, int]]:
-    """The rows in most cliques of the largest size that any row is in, most first, ties in the order of the graph."""
+    """The rows with the most cliques of the largest size that occurs, most first, ties in the order of the graph."""
     counts = [column for name, column in columns.items() if name.startswith("k")]
     key = next((column for column in reversed(counts) if column.any()), counts[-1])
     rows = np.argsort(-key, kind="stable")[:top].tolist()

@@ -1,4 +1,4 @@
-"""`graphlode convert`: from one file format to another."""
+"""`graphlode convert`: converts a graph from one file format to another."""
 
 from __future__ import annotations
 

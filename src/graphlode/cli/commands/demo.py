@@ -1,4 +1,4 @@
-"""`graphlode demo`: the main job on real graphs and on a stream, with tables and plots."""
+"""`graphlode demo`: mines real graphs and a stream of edges, with tables and plots."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def demo(
         raise InputError(f"{out}: this is a file, but plots go to a folder")
     devices = devices_of(device)
     with threads_set(threads):
-        mine(GRAPHS[0], devices)  # loads what is loaded once, so that the first row tells the time of the work;
+        mine(GRAPHS[0], devices)  # one-time loading happens here, so that the times of the first row are comparable
         mined = [mine(name, devices) for name in GRAPHS]
-        list(steps(4, 3, seed=_SEED, devices=devices))  # as does a store, which also learns what batches cost
+        list(steps(4, 3, seed=_SEED, devices=devices))  # the same for a store, which also measures its costs once
         stream: list[Step] = []
         with progress_bar("edges arrive", quiet=as_json) as progress:
             for step in steps(scale, batches, seed=_SEED, devices=devices):

@@ -1,6 +1,6 @@
-"""`graphlode generate`: a graph made from a few numbers, into a file.
+"""`graphlode generate`: generates a graph and writes it to a file.
 
-Which options a kind takes, and which of them it needs, is read off the signature of its function.
+The signature of a kind's function decides which options it takes and which it needs.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def generate(
 
 
 def checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The given options if they are the ones that the kind takes; an InputError says what is wrong otherwise."""
+    """The given options. Raises InputError if the kind does not take one of them, or needs another one."""
     parameters = inspect.signature(KINDS[kind]).parameters
     takes = ", ".join(map(flag, parameters))
     for name in given:
@@ -104,5 +104,5 @@ def checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def flag(name: str) -> str:
-    """The option for a parameter."""
+    """The command-line option of a parameter."""
     return f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"

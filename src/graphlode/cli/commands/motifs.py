@@ -1,4 +1,4 @@
-"""`graphlode motifs`: how often each small pattern occurs, at each vertex, and beside random graphs."""
+"""`graphlode motifs`: counts small patterns, in total and at each vertex, and compares with random graphs."""
 
 from __future__ import annotations
 

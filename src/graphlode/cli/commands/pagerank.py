@@ -1,4 +1,4 @@
-"""`graphlode pagerank`: the value of every vertex to a walk that follows edges at random."""
+"""`graphlode pagerank`: how often a random walk is at each vertex."""
 
 from __future__ import annotations
 

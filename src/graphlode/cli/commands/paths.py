@@ -1,4 +1,4 @@
-"""`graphlode paths`: how far every vertex is from a source."""
+"""`graphlode paths`: the distance of every vertex from a source."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def paths(
 ) -> None:
     """Find the shortest way from a source to every vertex."""
     check_out(out)
-    # A bundled graph says itself what it holds; the third column of a file is times only if somebody says so.
+    # A bundled graph states what its values are. In a file, a third column is times only if the user says so.
     values = "times" if weights == "times" and file not in dataset_names() else "auto"
     with threads_set(threads):
         loaded = load(file, format=format, directed=directed, values=values, quiet=as_json)

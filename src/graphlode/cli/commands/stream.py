@@ -1,4 +1,4 @@
-"""`graphlode stream`: a file as a stream. Part of its edges is loaded, then new ones come as old ones go."""
+"""`graphlode stream`: streams a file. A part of its edges is loaded, then new edges arrive while old ones leave."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def stream(
             raise InputError(f"{file}: there is no vertex {source} to search from")
         weights = None if graph.weights is None else graph.weights[arrival(graph)]
         sliding = Sliding(*in_order(graph), load_part, slide, slides, weights)
-        # All vertices of the file are there from the start, by position, whichever of their edges have come.
+        # All vertices of the file exist from the start, by position, even before their edges arrive.
         with DynamicGraph(
             directed=graph.directed,
             num_vertices=graph.num_vertices,
@@ -81,12 +81,12 @@ def stream(
     if as_json:
         write_json(document)
     else:
-        # A file that does not say what its third column is may hold times that nobody knows of.
+        # A file that does not state its third column may hold times that were read as weights.
         _summary(document, hint=values == "auto" and graph.weights is not None)
 
 
 def parse_shares(text: str | None) -> Shares:
-    """Weights by device from `cuda:0=7,cpu=1`; "auto" without a text."""
+    """Weights by device from `cuda:0=7,cpu=1`; "auto" for None."""
     if text is None:
         return "auto"
     shares: dict[str, float] = {}
@@ -102,17 +102,17 @@ def parse_shares(text: str | None) -> Shares:
 
 
 def _run(graph: Graph, store: DynamicGraph, sliding: Sliding, source: int | None, *, quiet: bool) -> dict[str, Any]:
-    begun = perf_counter()
+    started = perf_counter()
     store.apply(sliding.first())
-    document: dict[str, Any] = {"loaded": {"edges": store.num_edges, "seconds": perf_counter() - begun}}
+    document: dict[str, Any] = {"loaded": {"edges": store.num_edges, "seconds": perf_counter() - started}}
     start = None if source is None else int(graph.positions(source))
     searches = [] if start is None else [_search(store, start)]
     rows: list[Row] = []
     with _live(quiet) as show:
         for number, batch in enumerate(sliding.batches(), 1):
-            begun = perf_counter()
+            started = perf_counter()
             store.apply(batch)
-            seconds = perf_counter() - begun
+            seconds = perf_counter() - started
             rows.append(_row(store, number, len(batch), seconds))
             show(rows)
     if start is not None:
@@ -120,7 +120,7 @@ def _run(graph: Graph, store: DynamicGraph, sliding: Sliding, source: int | None
         document["bfs"] = {"source": source, "before": searches[0], "after": searches[1]}
     return document | {
         "slides": rows,
-        # The first slides also pay for what a store measures once, so that a mean would tell of these alone.
+        # The median: the first slides also pay for measurements that a store makes once.
         "updates_per_second": median(row["updates_per_second"] for row in rows) if rows else None,
         "version": store.version,
         "statistics": store.statistics(),
@@ -129,10 +129,10 @@ def _run(graph: Graph, store: DynamicGraph, sliding: Sliding, source: int | None
 
 
 def _search(store: DynamicGraph, source: int) -> dict[str, Any]:
-    begun = perf_counter()
+    started = perf_counter()
     found = bfs(store, source)
     reached = found.levels >= 0
-    return {"reached": int(reached.sum()), "depth": int(found.levels.max()), "seconds": perf_counter() - begun}
+    return {"reached": int(reached.sum()), "depth": int(found.levels.max()), "seconds": perf_counter() - started}
 
 
 def _row(store: DynamicGraph, number: int, updates: int, seconds: float) -> Row:
@@ -150,7 +150,7 @@ def _row(store: DynamicGraph, number: int, updates: int, seconds: float) -> Row:
 
 @contextmanager
 def _live(quiet: bool) -> Iterator[Any]:
-    """A function that shows the latest rows: on a terminal in place, elsewhere not at all."""
+    """A function that shows the latest rows: in place on a terminal, otherwise not at all."""
     import sys
 
     if quiet or not sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""`graphlode triangles`: how many, in all and at each vertex or edge."""
+"""`graphlode triangles`: counts triangles, in total and at each vertex or edge."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ def triangles(
         with progress_bar("counting triangles", quiet=as_json) as progress:
             result = count_triangles(loaded.graph, by=by, devices=devices_of(device), progress=progress)
     columns = _columns(loaded.graph, result)
-    told: dict[str, Any] = {"total": result.total}
+    fields: dict[str, Any] = {"total": result.total}
     listing = None
     if by is not None:
         largest = _largest(columns, DEFAULT_TOP if top is None else top)
-        told |= {"by": by, "top": largest}
-        # Ids are names: no separators between their digits.
+        fields |= {"by": by, "top": largest}
+        # Ids are names, so they have no separators between digits.
         lines = [[*map(str, list(row.values())[:-1]), count(row["triangles"])] for row in largest]
         listing = Listing(f"most triangles by {by}", list(columns), lines)
     report(
         "triangles",
         loaded,
         result,
-        told,
+        fields,
         shown=[("triangles", count(result.total), BOLD)],
         listing=listing,
         values=columns,
@@ -74,7 +74,7 @@ def triangles(
 
 
 def _columns(graph: Graph, result: TriangleCount) -> dict[str, AnyArray]:
-    """One row per vertex or edge, by name of the column; nothing if only the total was asked for."""
+    """The columns by name, with one row per vertex or edge; empty if only the total was requested."""
     if result.by_vertex is not None:
         return {"vertex": graph.ids, "triangles": result.by_vertex}
     if result.by_edge is not None:
