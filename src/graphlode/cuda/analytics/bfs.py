@@ -1,4 +1,4 @@
-"""Drives analytics/bfs.cu: a launch and a look per large level, thousands of small levels per launch."""
+"""Drives analytics/bfs.cu: one launch and one check per large level, thousands of small levels per launch."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ READS_PAGES = True
 # Words of bfs_state in bfs.cu, followed by the two status words.
 _FRONTIER, _REACHED, STATE_LEVEL, STATE_WORDS = 8, 10, 11, 13
 
-# What one block does faster than a grid that must be launched anew for each level.
+# Levels and entries up to which one block is faster than a grid that is launched once per level.
 _TAIL_LEVELS, _TAIL_ENTRIES = 4096, 16 * 1024
 
 
-# Entries of pages, read leaf after leaf (10 bytes each, in order), that cost as much as one walked forwards (32 bytes or
-# more, at random).
+# Looking backwards on pages reads all entries, leaf after leaf (10 bytes each, in order). This number of them costs as
+# much as one entry read forwards (32 bytes or more, at random).
 _READ_PER_WALKED = 8
 
 
 def worth_looking_back(frontier_entries: int, entries_left: int, unreached: int, read_anyway: int = 0) -> bool:
-    """Whether a level is cheaper to find backwards; told in native/src/walks/bfs_search.hpp.
+    """Whether a level is cheaper to find backwards; native/src/walks/bfs_search.hpp explains the rule.
 
-    `read_anyway` are entries that looking backwards reads however few look: on pages all of them.
+    `read_anyway` is the number of entries that a backward step always reads: on pages all entries.
     """
     looks = unreached * max(frontier_entries, entries_left)
     return 2 * frontier_entries**2 > looks and _READ_PER_WALKED * frontier_entries >= read_anyway
 
 
 def back_shape(device: KernelDevice, rows: KernelRows) -> tuple[int, int]:
-    """Grid and block for looking backwards: a lane per row, or on pages a warp per leaf."""
+    """Grid and block of a backward step: a lane per row, or on pages a warp per leaf."""
     return launch_shape(device, WARP * rows.num_leaves or rows.num_rows)
 
 
@@ -102,7 +102,7 @@ class _Search:
                     grid, block = launch_shape(self._device, self._rows.num_rows)
                     self._kernels.launch("bfs_collect", grid, block, self._arguments)
                 size, length, queued = self._walk(length)
-        # The level under way has nobody on it.
+        # The current level is empty.
         self.reached, self.depth = int(self._now[_REACHED]), int(self._now[STATE_LEVEL]) - 1
 
     def _walk(self, length: int) -> tuple[int, int, bool]:
@@ -125,11 +125,11 @@ class _Search:
         raise_fault(self._now[STATE_WORDS:], OPERATION, self._device.name)
 
     def _queued(self) -> tuple[int, int, bool]:
-        """How many vertices the level under way has, how long their rows are together, and that they are queued."""
+        """The number of vertices in the current level, the total length of their rows, and True: they are queued."""
         short_rows, long_rows, length = self._now[3 * (int(self._now[STATE_LEVEL]) & 1) :][:3].tolist()
         return short_rows + long_rows, length, True
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: level, parent and two queues per vertex."""
+    """Bytes in addition to the view: level, parent and two queues per vertex."""
     return 4 * shape["vertex_bytes"] * shape["num_vertices"]

@@ -1,7 +1,8 @@
 """One shard's part of a breadth-first search on a CUDA device, by the kernels of analytics/bfs.cu, on its pages.
 
-Entering a frontier marks its level and queues its rows, of which those of other shards are empty here; a step then finds
-the next level as far as they show it. A step forwards costs what the rows have, however many vertices there are.
+`enter` marks the level of a frontier and queues its rows; rows of other shards are empty here. `step` then finds the
+part of the next level that these rows show. The cost of a forward step depends on the rows, not on the number of
+vertices.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ class Search:
     levels: Any
     parents: Any
     queues: Any
-    words: Any  # the state of bfs.cu and the status
-    length: int = 0  # of the queued rows
+    words: Any  # the state of bfs.cu, then the status
+    length: int = 0  # total length of the queued rows
 
     def rows(self) -> KernelRows:
-        """Anew for every launch: the store may have been written since the last one."""
+        """Described again for every launch, because the store may have been written since the last one."""
         return kernel_rows({"pages": self.pages, "num_rows": len(self.levels)})
 
     def arguments(self, rows: KernelRows) -> tuple[Any, ...]:
@@ -79,7 +80,7 @@ def step(
 
 
 def _queued(device: KernelDevice, search: Search, level: int) -> tuple[int, int, int]:
-    """The short and long rows in the queue of a level, and how long they are together."""
+    """The numbers of short and long rows in the queue of a level, and their total length."""
     words = device.get(search.words)
     raise_fault(words[STATE_WORDS:], OPERATION, device.name)
     short_rows, long_rows, length = words[3 * (level & 1) :][:3].tolist()

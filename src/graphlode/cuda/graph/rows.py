@@ -1,7 +1,7 @@
-"""The rows of a view as kernels that walk rows take them: compressed, or on the pages of a shard.
+"""The rows of a view as arguments of kernels: compressed, or on the pages of a shard.
 
-Such a kernel is compiled for a type of rows, the define ROWS: `csr_rows` of include/rows.cuh or `page_rows` of
-store/rows.cuh. Its first two arguments are the arrays that the type is made of.
+A kernel that reads rows is compiled for a type of rows, the define ROWS: `csr_rows` of include/rows.cuh or `page_rows`
+of store/rows.cuh. Its first two arguments are the arrays of that type.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ DEFINES = {"ROWS": ("csr_rows<int>", "csr_rows<long long>", "page_rows")}
 
 @dataclass(frozen=True)
 class KernelRows:
-    """The define, the two arguments, and sizes; of rows on pages also whose they are. Compressed rows have no leaves."""
+    """The define, the two arguments and sizes; for rows on pages also their state. Compressed rows have no leaves."""
 
     define: str
     arguments: tuple[Any, Any]
     num_rows: int
     num_entries: int
-    dtype: np.dtype[Any]  # of a vertex
+    dtype: np.dtype[Any]  # dtype of a vertex
     state: State | None = None
 
     @property
@@ -36,14 +36,14 @@ class KernelRows:
 
     @property
     def entries_by_length(self) -> float:
-        """How many entries there are for each that the kernels' lengths of rows come to: those of pages count gaps."""
+        """Number of entries divided by the length of the rows as kernels measure it: on pages it includes gaps."""
         return 1.0 if self.state is None else self.num_entries / (self.num_leaves * LEAF_SLOTS)
 
 
 def kernel_rows(view: Mapping[str, Any]) -> KernelRows:
     """The rows of a view that has `offsets` and `neighbors`, or `pages` and `num_rows`.
 
-    Good until the shard or another version of it is written: that may move what the arguments point to.
+    Valid until the shard, or another version of it, is written: that may move the arrays of the arguments.
     """
     if "pages" in view:
         state: State = view["pages"]
@@ -56,7 +56,7 @@ def kernel_rows(view: Mapping[str, Any]) -> KernelRows:
 
 
 def row_places(state: State, rows: Any) -> Any:
-    """Where the leaves at which rows begin come in the order of keys; `rows` is what picks some of them."""
+    """Positions in key order of the leaves where the rows selected by `rows` begin."""
     leaves = state.row_leaves[rows].astype(np.int64)
     positions = state.directory.positions[leaves // PAGE_LEAVES].astype(np.int64)
     return positions * PAGE_LEAVES + leaves % PAGE_LEAVES
