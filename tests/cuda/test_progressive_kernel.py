@@ -1,4 +1,4 @@
-"""Progressive order on kernel devices: passes are those of the reference, and ranks those of rows."""
+"""Progressive order on kernel devices: passes equal the reference, and PageRank equals that of rows."""
 
 from __future__ import annotations
 

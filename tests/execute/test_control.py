@@ -1,4 +1,4 @@
-"""The control: stop and progress words, and controls beside it."""
+"""The control: stop and progress words, and dependent controls."""
 
 from __future__ import annotations
 

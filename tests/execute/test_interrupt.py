@@ -1,4 +1,4 @@
-"""Ctrl-C: heard within a second in every kind of work, and the interpreter goes on."""
+"""Ctrl-C takes effect within a second in every kind of work, and the interpreter continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Native generators stop when told to, and leave nothing behind when memory runs out."""
+"""Native generators stop on request, and leak nothing when memory runs out."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ METHODS = ["enumerate", "set", "bitmap", "warp", "thread"]
 
 
 def view_of(rows: Rows, dtype: Any = np.int32) -> dict[str, Any]:
-    """The arrays of a `Roots` view; any orientation will do."""
+    """The arrays of a `Roots` view, with any orientation."""
     view = csr(rows, dtype)
     lengths = np.diff(view["offsets"])
     longest = int(lengths.max(initial=0))
@@ -295,7 +295,7 @@ def test_active_lanes_are_counted(bench: Bench) -> None:
     for walk in ("thread", "scheduled"):
         found = lanes(walk)
         assert found["total"] == total and found["steps"] > 0 and 1 <= found["lanes"] <= 32
-    if not bench.emulated:  # there each lane runs alone, so a step has one
+    if not bench.emulated:  # in the emulation each lane runs alone, so a step has one active lane
         assert lanes("scheduled")["lanes"] > lanes("thread")["lanes"]
 
 
@@ -316,7 +316,7 @@ def test_tasks_are_measured_one_by_one(bench: Bench, build_level: int) -> None:
 
 
 def test_measuring_where_no_edge_is_worth_a_task_finds_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clique_enumerate, "_CLIQUES_AT_ONCE", -1)  # so that launches are cut into slices
+    monkeypatch.setattr(clique_enumerate, "_CLIQUES_AT_ONCE", -1)  # forces launches to be cut into slices
     view = view_of([list(range(1, 9)), *([] for _ in range(8))])
     options = EnumerateOptions("queued", measure=True)
     task = Task(0, len(view["neighbors"]))

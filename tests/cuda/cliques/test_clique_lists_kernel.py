@@ -1,4 +1,4 @@
-"""Listing on a CUDA device: walks that stop in the middle go on where they were, and nothing is lost or repeated."""
+"""Listing on a CUDA device: searches that pause in the middle resume there, and no clique is lost or repeated."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def star(num_leaves: int) -> list[set[int]]:
 
 
 def turned(patch: pytest.MonkeyPatch, *turns: bool) -> None:
-    """Backwards or not, in turns."""
+    """Alternates between forwards and backwards."""
     again = cycle(turns)
     patch.setattr(bfs, "worth_looking_back", lambda *_: next(again))
 
