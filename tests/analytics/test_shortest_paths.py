@@ -286,7 +286,7 @@ def test_progress_ends_with_all_vertices() -> None:
     assert seen[-1] == (51, 51)
 
 
-def test_a_stop_is_heard() -> None:
+def test_a_stop_takes_effect() -> None:
     base = kronecker(12, 16, seed=1)
     view = base.view(Csr()) | {"weights": np.ones(2 * base.num_edges), "mean_weight": 1.0}
     control = Control()

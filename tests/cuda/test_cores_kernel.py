@@ -117,7 +117,7 @@ def test_without_a_task_there_is_no_partial(bench: Bench) -> None:
     assert bench.do(lambda: cores.launch(bench.device, csr([]), iter([]), control=Control())) is None
 
 
-def test_a_stop_is_heard(bench: Bench) -> None:
+def test_a_stop_takes_effect(bench: Bench) -> None:
     control = Control()
     control.stop()
     with pytest.raises(InterruptedError):

@@ -74,7 +74,7 @@ def test_a_neighbor_outside_of_the_graph_is_a_fault(bench: Bench, bad: int, by: 
 
 
 @pytest.mark.parametrize("by", ["degeneracy", "approximate"])
-def test_a_stop_is_heard(bench: Bench, by: Any) -> None:
+def test_a_stop_takes_effect(bench: Bench, by: Any) -> None:
     control = Control()
     control.stop()
     with pytest.raises(InterruptedError):

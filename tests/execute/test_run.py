@@ -24,7 +24,7 @@ from graphlode.generate import complete, erdos_renyi, kronecker
 from graphlode.graph.views import Csr, Oriented
 
 
-def test_progress_is_told_from_the_calling_thread_and_reaches_the_total(devices: Any) -> None:
+def test_progress_is_reported_on_the_calling_thread_and_reaches_the_total(devices: Any) -> None:
     reports: list[tuple[int, int, int]] = []
     graph = erdos_renyi(60, p=0.3, seed=1)
     gl.count_triangles(
@@ -38,7 +38,7 @@ def test_progress_is_told_from_the_calling_thread_and_reaches_the_total(devices:
 
 
 @pytest.mark.parametrize("device", ["reference", "cpu"])
-def test_progress_is_told_while_the_work_goes_on(device: str) -> None:
+def test_progress_is_reported_while_the_work_runs(device: str) -> None:
     reports: list[int] = []
     graph = complete(90) if device == "reference" else complete(800)
     gl.count_triangles(graph, by="edge", devices=device, progress=lambda done, total: reports.append(done))

@@ -13,7 +13,7 @@ from graphlode.execute.wait import wait_all
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.003, 0.08])
-def test_a_result_is_heard_after_any_time(seconds: float) -> None:
+def test_a_result_arrives_after_any_time(seconds: float) -> None:
     def work() -> int:
         sleep(seconds)
         return 7

@@ -201,7 +201,7 @@ def test_a_store_is_a_set_of_edges_after_any_sequence(devices: list[str]) -> Non
 @pytest.mark.parametrize("strategy", get_args(Strategy))
 @pytest.mark.parametrize("devices", mixes())
 def test_every_shard_splits_pages_grows_rows_and_gives_pages_back(devices: list[str], strategy: Strategy) -> None:
-    """Runs the machine's rules once in a fixed order."""
+    """Runs the machine's rules in a fixed order and checks that they have their effects."""
     machine: Any = type("Machine", (StoreMachine,), {"devices": devices})()
     machine.make(directed=False, weighted=True, num_vertices=None, strategy=strategy, begin=4000)
     pages = [shard_pages(machine.store)]

@@ -21,7 +21,7 @@ DRAWS = {
 
 
 @pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
-def test_a_stop_is_heard(draw):
+def test_a_stop_takes_effect(draw):
     control = Control()
     control.stop()
     before = _native.live_bytes()

@@ -83,7 +83,7 @@ def _spread(order: EdgeOrder, num_blocks: int) -> float:
     return float(np.mean([block.std() for block in np.split(order.src, cuts)]))
 
 
-def test_passes_are_skipped_and_end_as_told() -> None:
+def test_passes_are_skipped_and_end_as_specified() -> None:
     edges = random_list(5000)
     done = EdgeOrder(*edges, order="progressive", lanes=4)
     skipping = EdgeOrder(*edges, order="progressive", lanes=4, skip=2)

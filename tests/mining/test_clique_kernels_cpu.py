@@ -294,7 +294,7 @@ def test_methods_of_other_devices_are_refused_by_name(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_stop_is_heard_inside_a_single_row(method: str, threads: int) -> None:
+def test_a_stop_takes_effect_inside_a_single_row(method: str, threads: int) -> None:
     view = view_of(random_graph(300, 0.9, seed=1))
     control = Control()
     failure: list[BaseException] = []

@@ -175,7 +175,7 @@ def test_provenance_comes_with_the_end(devices: str | list[str]) -> None:
     assert list(stream) == [], "an iterator that has ended stays ended"
 
 
-def test_progress_is_told_on_the_consuming_thread() -> None:
+def test_progress_is_reported_on_the_consuming_thread() -> None:
     reports: list[tuple[int, int]] = []
 
     def progress(done: int, total: int) -> None:

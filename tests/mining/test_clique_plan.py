@@ -18,7 +18,7 @@ def estimate(pivot: float, enumerate_: float) -> dict[str, Any]:
     return {"pivot": pivot, "enumerate": enumerate_, "sampled": 10, "why": ""}
 
 
-def test_the_faster_method_is_chosen_and_both_times_are_told() -> None:
+def test_the_faster_method_is_chosen_and_both_times_are_reported() -> None:
     method, why = choose_method({"cpu": estimate(0.5, 20.0)})
     assert method == "pivot" and "0.5 s by pivoting" in why and "20 s by enumeration" in why and "10 roots" in why
     assert choose_method({"cpu": estimate(30.0, 2.0)})[0] == "enumerate"

@@ -216,7 +216,7 @@ def test_a_stream_that_is_dropped_stops_by_itself() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_a_stop_is_heard_within_a_third_of_a_second(threads: int) -> None:
+def test_a_stop_takes_effect_within_a_third_of_a_second(threads: int) -> None:
     """Both searches, in the middle of a root that would take extremely long."""
     from graphlode.common.control import Control
     from graphlode.cpu.device import CpuDevice
@@ -268,7 +268,7 @@ def test_an_error_in_the_sink_ends_the_search_and_is_the_callers(threads: int) -
         )
 
 
-def test_progress_is_told_in_vertices() -> None:
+def test_progress_is_reported_in_vertices() -> None:
     graph = kronecker(10, 8, seed=1)
     reports: list[tuple[int, int]] = []
     listed(graph, devices="cpu", progress=lambda done, total: reports.append((done, total)))

@@ -56,7 +56,7 @@ def test_every_module_of_the_package_is_in_a_layer() -> None:
     assert found - {"__init__", "__main__"} == set().union(*layers())
 
 
-def test_agents_are_told_the_layers_that_are_checked() -> None:
+def test_the_documented_layers_are_those_that_are_checked() -> None:
     text = " ".join((ROOT / "AGENTS.md").read_text("utf-8").split())
     documented = text.partition("left may import right: `")[2].partition("`")[0]
     assert [{name.strip() for name in layer.split("|")} for layer in documented.split(">")] == layers()

@@ -1,4 +1,4 @@
-"""The oracle as a device: short, slow, obviously right Python, for tests and for doubt."""
+"""The oracle as a device: short, slow, obviously right Python, for tests and for checking answers."""
 
 from __future__ import annotations
 
@@ -38,4 +38,4 @@ class ReferenceDevice:
         return self
 
     def synchronize(self) -> None:
-        """Python is done when it returns."""
+        """Does nothing: calls are finished when they return."""

@@ -238,7 +238,9 @@ def test_heavy_edges_in_many_parts(bench: Bench, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_long_searches_go_in_slices_and_hear_a_stop(bench: Bench, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+def test_long_searches_run_in_slices_and_can_be_stopped(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
     monkeypatch.setattr(clique_enumerate, "_CLIQUES_AT_ONCE", 0)
     monkeypatch.setattr(clique_enumerate, "_FIRST_SLICE", 3)
     monkeypatch.setattr(clique_sets, "_FIRST_SLICE", 3)

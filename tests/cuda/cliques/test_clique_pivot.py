@@ -179,7 +179,7 @@ def test_stacks_that_overflow_go_on_in_global_memory(bench: Bench, monkeypatch: 
     assert count(bench, view, 6)["total"] == expected
 
 
-def test_a_stop_is_heard_between_launches(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_takes_effect_between_launches(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clique_pivot, "NODES_PER_LAUNCH", 1)
     control = Control()
     control.stop()

@@ -206,7 +206,7 @@ def test_an_unknown_method_is_refused(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_stop_is_heard(bench: Bench, method: str) -> None:
+def test_a_stop_takes_effect(bench: Bench, method: str) -> None:
     control = Control()
     control.stop()
     with pytest.raises(InterruptedError):

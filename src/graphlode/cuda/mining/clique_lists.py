@@ -145,7 +145,7 @@ class _BatchWriter:
         self._pinned: list[ref[AnyArray]] = []
 
     def write(self, ranks: Any) -> None:
-        """Passes on ranks. Each batch is an array of its own, so a caller may keep one without keeping others."""
+        """Passes cliques to the sink. Batches are separate arrays, so a caller may keep one without keeping others."""
         step = self._batch_size * max(1, _COPIED_ROWS // self._batch_size)
         for begin in range(0, len(ranks), step):
             copied = self._get(self._names[ranks[begin : begin + step]])

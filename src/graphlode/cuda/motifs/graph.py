@@ -182,7 +182,7 @@ def running_offsets(device: KernelDevice, lengths: Any) -> Any:
 
 
 def available(device: KernelDevice, needed: int, wanted: int | None = None) -> int:
-    """Bytes for optional data: nine tenths of the free memory, or of the memory limit, minus `needed`.
+    """Bytes for optional data: nine tenths of the free memory, at most of the memory limit, minus `needed`.
 
     If `wanted` is small, the device is not asked for its free memory: that takes longer than a small graph.
     """
