@@ -57,9 +57,7 @@ def _start(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-    traceback: Annotated[
-        bool, typer.Option("--traceback", help="Show where in the program an error came from.")
-    ] = False,
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show the traceback of an error.")] = False,
 ) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

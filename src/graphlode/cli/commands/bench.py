@@ -63,8 +63,8 @@ def bench(
             "-k",
             "--sizes",
             metavar="SIZES",
-            help="What is varied, such as 4-8 or 5,7: sizes of cliques or batches, slides, instances, shares, lanes.",
-            show_default="as the experiment needs",
+            help="Values to vary, such as 4-8 or 5,7: sizes of cliques or batches, slides, instances, shares, lanes.",
+            show_default="depends on the experiment",
         ),
     ] = None,
     limit: Annotated[float, typer.Option("--limit", min=0.01, help="Seconds that one cell may take.")] = 60.0,
@@ -73,7 +73,9 @@ def bench(
         Path | None,
         typer.Option("--expected", metavar="FILE", help="Known counts as JSON, such as {graph: {k: count}}."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where JSON and plots go.")] = Path("bench-output"),
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for JSON files and plots.")] = Path(
+        "bench-output"
+    ),
     redraw: Annotated[
         Path | None,
         typer.Option(
@@ -81,12 +83,12 @@ def bench(
         ),
     ] = None,
     commit: Annotated[
-        str | None, typer.Option("--commit", metavar="HASH", help="The commit of a copy without git.")
+        str | None, typer.Option("--commit", metavar="HASH", help="The commit to record, for a copy without git.")
     ] = None,
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment about cliques, motifs, the store or the order of edges; docs/experiments.md tells what each one asks."""
+    """Run an experiment on cliques, motifs, the store or the order of edges; docs/experiments.md describes each."""
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: this is a file, but results go to a folder")
     if redraw is not None:

@@ -26,7 +26,7 @@ def bfs(
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find how many steps every vertex is away from a source."""
+    """Find the number of steps from a source to every vertex."""
     check_out(out)
     with threads_set(threads):
         loaded = load(file, format=format, directed=directed, quiet=as_json)

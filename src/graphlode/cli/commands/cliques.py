@@ -39,11 +39,11 @@ from graphlode.types import AnyArray
 Sizes = Annotated[str, typer.Option("-k", "--size", metavar="K", help="A size, several (3,5,8) or a range (4-8).")]
 ListTo = Annotated[
     Path | None,
-    typer.Option("--list", metavar="FILE", help="Write the cliques of the size there (.parquet, .csv or .npz)."),
+    typer.Option("--list", metavar="FILE", help="Write the cliques to a file (.parquet, .csv or .npz)."),
 ]
 How = Annotated[Method, typer.Option("--method", help="How to count.")]
 Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Draw the counts over k (.png, .svg or .pdf).")
+    Path | None, typer.Option("--plot", metavar="FILE", help="Plot the counts over k (.png, .svg or .pdf).")
 ]
 _MOST_SIZES = 10_000
 

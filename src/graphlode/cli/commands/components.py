@@ -35,7 +35,7 @@ def components(
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the connected components; of a directed graph the weakly connected ones."""
+    """Find the connected components; in a directed graph the weakly connected ones."""
     check_out(out)
     with threads_set(threads):
         loaded = load(file, format=format, directed=directed, quiet=as_json)

@@ -21,9 +21,9 @@ _SEED = 1
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where plots go.")] = Path("demo-output"),
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for plots.")] = Path("demo-output"),
     scale: Annotated[int, typer.Option("--scale", min=4, max=26, help="The stream has 2^scale vertices.")] = 15,
-    batches: Annotated[int, typer.Option("--batches", min=1, max=1000, help="How many batches it comes in.")] = 12,
+    batches: Annotated[int, typer.Option("--batches", min=1, max=1000, help="Number of batches of the stream.")] = 12,
     device: Device = None,
     threads: Threads = None,
     as_json: AsJson = False,

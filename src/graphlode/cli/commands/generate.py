@@ -35,28 +35,29 @@ Real = float | None
 
 
 def generate(
-    kind: Annotated[Kind, typer.Argument(metavar="KIND", help="What to make.", show_default=False)],
+    kind: Annotated[Kind, typer.Argument(metavar="KIND", help="Kind of graph.", show_default=False)],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
     scale: Annotated[Whole, typer.Option(help="rmat, kronecker, web: 2^scale vertices.")] = None,
     edge_factor: Annotated[Whole, typer.Option(help="rmat, kronecker, web: drawn edges per vertex.")] = None,
-    a: Annotated[Real, typer.Option("-a", help="rmat, kronecker: weight of the first quadrant.")] = None,
-    b: Annotated[Real, typer.Option("-b", help="... of the second.")] = None,
-    c: Annotated[Real, typer.Option("-c", help="... of the third.")] = None,
+    a: Annotated[Real, typer.Option("-a", help="rmat, kronecker: probability of the first quadrant.")] = None,
+    b: Annotated[Real, typer.Option("-b", help="rmat, kronecker: probability of the second quadrant.")] = None,
+    c: Annotated[Real, typer.Option("-c", help="rmat, kronecker: probability of the third quadrant.")] = None,
     n: Annotated[Whole, typer.Option("-n", help="Number of vertices (star: leaves).")] = None,
     m: Annotated[Whole, typer.Option("-m", help="erdos_renyi: edges; barabasi_albert: edges per new vertex.")] = None,
     p: Annotated[Real, typer.Option("-p", help="erdos_renyi, planted_clique: probability of an edge.")] = None,
     k: Annotated[Whole, typer.Option("-k", help="planted_clique: vertices of the clique.")] = None,
-    rows: Annotated[Whole, typer.Option(help="grid")] = None,
-    columns: Annotated[Whole, typer.Option(help="grid")] = None,
-    seed: Annotated[Whole, typer.Option(help="Random kinds: same seed, same graph.")] = None,
+    rows: Annotated[Whole, typer.Option(help="grid: number of rows.")] = None,
+    columns: Annotated[Whole, typer.Option(help="grid: number of columns.")] = None,
+    seed: Annotated[Whole, typer.Option(help="Random kinds: the same seed gives the same graph.")] = None,
     directed: Annotated[
-        bool | None, typer.Option("--directed/--undirected", help="rmat, kronecker, erdos_renyi; web is unless told.")
+        bool | None,
+        typer.Option("--directed/--undirected", help="rmat, kronecker, erdos_renyi; web is directed by default."),
     ] = None,
-    format: Annotated[str | None, typer.Option("--format", help="Format of OUT, if its suffix does not tell.")] = None,
+    format: Annotated[str | None, typer.Option("--format", help="Format of OUT, if its suffix does not say.")] = None,
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a graph and write it to a file."""
+    """Generate a graph and write it to a file."""
     options = {
         "scale": scale, "edge_factor": edge_factor, "a": a, "b": b, "c": c, "n": n, "m": m, "p": p, "k": k,
         "rows": rows, "columns": columns, "seed": seed, "directed": directed,

@@ -31,8 +31,8 @@ from graphlode.cli.report import BOLD, Listing, report
 def pagerank(
     file: File,
     damping: Annotated[float, typer.Option("--damping", help="Probability that the walk follows an edge.")] = 0.85,
-    tol: Annotated[float, typer.Option("--tol", help="Stop when values move less than this per vertex.")] = 1e-6,
-    max_iter: Annotated[int, typer.Option("--max-iter", help="Most iterations.")] = 100,
+    tol: Annotated[float, typer.Option("--tol", help="Stop when values change by less than this per vertex.")] = 1e-6,
+    max_iter: Annotated[int, typer.Option("--max-iter", help="Largest number of iterations.")] = 100,
     weights: Annotated[bool, typer.Option("--weights", help="Take edges in proportion to their weights.")] = False,
     top: Top = None,
     out: Out = None,

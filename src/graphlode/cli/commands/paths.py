@@ -31,10 +31,14 @@ from graphlode.datasets import dataset_names
 
 def paths(
     file: File,
-    source: Annotated[int, typer.Option("--source", help="The vertex where ways begin.", show_default=False)],
+    source: Annotated[int, typer.Option("--source", help="The vertex where paths begin.", show_default=False)],
     weights: Annotated[
         Literal["auto", "weights", "times", "none"],
-        typer.Option("--weights", help="Which column has the lengths.", show_default="weights if there are any"),
+        typer.Option(
+            "--weights",
+            help="The values to use as lengths; none: every edge has length 1.",
+            show_default="weights if there are any",
+        ),
     ] = "auto",
     top: Top = None,
     out: Out = None,
@@ -44,7 +48,7 @@ def paths(
     threads: Threads = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the shortest way from a source to every vertex."""
+    """Find the shortest path from a source to every vertex."""
     check_out(out)
     # A bundled graph states what its values are. In a file, a third column is times only if the user says so.
     values = "times" if weights == "times" and file not in dataset_names() else "auto"

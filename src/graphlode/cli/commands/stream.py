@@ -29,20 +29,25 @@ Row = dict[str, Any]
 
 def stream(
     file: File,
-    load_part: Annotated[float, typer.Option("--load", help="Part of the edges that is loaded at once.")] = 0.5,
-    slide: Annotated[float, typer.Option("--slide", help="Part of the edges that comes, and goes, in a slide.")] = 0.01,
+    load_part: Annotated[float, typer.Option("--load", help="Fraction of the edges that is loaded first.")] = 0.5,
+    slide: Annotated[
+        float, typer.Option("--slide", help="Fraction of the edges that arrives and leaves in a slide.")
+    ] = 0.01,
     slides: Annotated[int, typer.Option("--slides", min=0, help="Number of slides.")] = 100,
     source: Annotated[
-        int | None, typer.Option("--bfs", metavar="VERTEX", help="Search from this vertex before and after.")
+        int | None, typer.Option("--bfs", metavar="VERTEX", help="Run a BFS from this vertex before and after.")
     ] = None,
     device: Annotated[
         list[str] | None,
         typer.Option(
-            "--devices", "--device", help="One shard each: cpu, cuda:0, ... by commas; a name may come twice."
+            "--devices",
+            "--device",
+            help="Devices, one shard each: cpu, cuda:0, ... separated by commas; a name may occur twice.",
         ),
     ] = None,
     shares: Annotated[
-        str | None, typer.Option("--shares", help="Weights such as cuda:0=7,cpu=1.", show_default="found by itself")
+        str | None,
+        typer.Option("--shares", help="Weights such as cuda:0=7,cpu=1.", show_default="chosen automatically"),
     ] = None,
     directed: Directed = None,
     format: Format = None,
@@ -52,8 +57,8 @@ def stream(
 ) -> None:
     """Stream a file through the store: load a part, then slide a window over its edges.
 
-    Edges come in order of time if the file says that its third column is times, or --values times does, else shuffled.
-    Weights come with them.
+    Edges arrive in order of time if the third column is times, by the file or by --values times, otherwise shuffled.
+    Weights arrive with their edges.
     """
     given = parse_shares(shares)
     with threads_set(threads):
