@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from graphlode.errors import GraphlodeError
 
-_FIXABLE = 2
+_USER_ERROR = 2
 _INTERRUPTED = 130
 
 
@@ -64,4 +64,4 @@ def _fail(message: str) -> int:
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     more = " (--traceback shows the rest)" if len(lines) > 1 else ""
     sys.stderr.write(f"graphlode: error: {lines[0] if lines else 'unknown'}{more}\n")
-    return _FIXABLE
+    return _USER_ERROR

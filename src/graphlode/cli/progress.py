@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from graphlode.execute.wait import Progress
 
 
-def _watched(quiet: bool) -> bool:
+def _is_interactive(quiet: bool) -> bool:
     return not quiet and sys.stderr.isatty()
 
 
 @contextmanager
 def progress_bar(label: str, *, quiet: bool) -> Iterator[Progress | None]:
     """A callback for `progress=` that draws a bar; None if stderr is not watched. The bar is removed at the end."""
-    if not _watched(quiet):
+    if not _is_interactive(quiet):
         yield None
         return
     from rich.console import Console
@@ -42,7 +42,7 @@ def progress_bar(label: str, *, quiet: bool) -> Iterator[Progress | None]:
 @contextmanager
 def spinner(label: str, *, quiet: bool) -> Iterator[None]:
     """Shows activity for work that cannot report progress."""
-    if not _watched(quiet):
+    if not _is_interactive(quiet):
         yield
         return
     from rich.console import Console

@@ -19,7 +19,7 @@ from graphlode.types import AnyArray, Int64Array
 _LIMB_BITS = 64
 
 
-def _never() -> None:
+def _no_check() -> None:
     """The default `check`: never asks to stop."""
 
 
@@ -32,7 +32,7 @@ def total_of_leaves(leaves: AnyArray, k: int) -> int:
     )
 
 
-def sizes_of_leaves(leaves: AnyArray, max_k: int | None = None, check: Callable[[], None] = _never) -> list[int]:
+def sizes_of_leaves(leaves: AnyArray, max_k: int | None = None, check: Callable[[], None] = _no_check) -> list[int]:
     """Number of cliques of every size 0 .. max_k (None: up to the largest that occurs) from a table of leaves [h][p].
 
     Large tables take seconds: `check` is called from time to time and may raise.
@@ -70,7 +70,7 @@ def limbs_for(bound: int) -> int:
     return max(1, -(-bound.bit_length() // _LIMB_BITS))
 
 
-def binomials(n_max: int, r_max: int, limbs: int, check: Callable[[], None] = _never) -> AnyArray:
+def binomials(n_max: int, r_max: int, limbs: int, check: Callable[[], None] = _no_check) -> AnyArray:
     """C(n, r) modulo 2^(64 limbs) for n <= n_max, r <= r_max, as unsigned 64-bit words [n][r][limb].
 
     Large tables take seconds: `check` is called from time to time and may raise.

@@ -21,11 +21,11 @@ from graphlode.graph.build import from_edges
 from graphlode.graph.graph import Graph
 from graphlode.types import AnyArray, FloatArray, Int64Array, VertexArray
 
-_COPIED = 0.6
-_WITHIN_HOST = 0.8
-_NEAR = 0.5  # fraction of the links within a host
-_REACH = 8.0  # mean distance in pages to a nearby target or to the page that is copied
-_LEAST_HOST, _HOST_TAIL = 8, 1.4
+_COPY_PROBABILITY = 0.6
+_WITHIN_HOST_FRACTION = 0.8
+_NEAR_FRACTION = 0.5  # fraction of the links within a host
+_MEAN_DISTANCE = 8.0  # mean distance in pages to a nearby target or to the page that is copied
+_MIN_HOST_SIZE, _HOST_TAIL = 8, 1.4
 _LIST_TAIL, _LONGEST_LIST = 2.2, 100.0  # the longest list as a multiple of the shortest
 _LINKS_AT_ONCE = 1 << 22
 
@@ -74,9 +74,9 @@ class _Pages:
 
     def __init__(self, num_pages: int, seed: int) -> None:
         self._num_pages, self._seed = num_pages, np.uint64(seed)
-        draws = np.random.default_rng(seed).random((2, num_pages // _LEAST_HOST + 1))
-        sizes = (_LEAST_HOST * (1.0 - draws[0]) ** (-1 / _HOST_TAIL)).astype(np.int64)
-        ends = np.cumsum(np.minimum(sizes, max(_LEAST_HOST, num_pages // 8)))
+        draws = np.random.default_rng(seed).random((2, num_pages // _MIN_HOST_SIZE + 1))
+        sizes = (_MIN_HOST_SIZE * (1.0 - draws[0]) ** (-1 / _HOST_TAIL)).astype(np.int64)
+        ends = np.cumsum(np.minimum(sizes, max(_MIN_HOST_SIZE, num_pages // 8)))
         ends = ends[: int(np.searchsorted(ends, num_pages)) + 1]
         ends[-1] = num_pages
         self._begins: Int64Array = np.concatenate([[0], ends[:-1]])
@@ -98,33 +98,33 @@ class _Pages:
         origins = pages.copy()  # the page that each link was first drawn for, before it was copied
         copied = np.flatnonzero(self._is_copy(origins, numbers, first))
         while copied.size:
-            back = 1 + self._reach(self._draw(origins[copied], 0, salt=2))
+            back = 1 + self._distances(self._draw(origins[copied], 0, salt=2))
             origins[copied] = np.maximum(origins[copied] - back, first[copied])
             copied = copied[self._is_copy(origins[copied], numbers[copied], first[copied])]
-        return self._fresh(origins, numbers)
+        return self._direct_targets(origins, numbers)
 
     def _is_copy(self, pages: Int64Array, numbers: Int64Array, first: Int64Array) -> AnyArray:
         """Whether each link is copied. The first page of a host has no earlier page to copy from."""
-        is_copied: AnyArray = (self._draw(pages, numbers, salt=3) < _COPIED) & (pages > first)
+        is_copied: AnyArray = (self._draw(pages, numbers, salt=3) < _COPY_PROBABILITY) & (pages > first)
         return is_copied
 
-    def _fresh(self, pages: Int64Array, numbers: Int64Array) -> Int64Array:
+    def _direct_targets(self, pages: Int64Array, numbers: Int64Array) -> Int64Array:
         kind, where = self._draw(pages, numbers, salt=4), self._draw(pages, numbers, salt=5)
-        near = kind < _WITHIN_HOST * _NEAR
-        remote = kind >= _WITHIN_HOST
+        near = kind < _WITHIN_HOST_FRACTION * _NEAR_FRACTION
+        remote = kind >= _WITHIN_HOST_FRACTION
         hosts = self._hosts[pages]
         popular = (self._begins.size * self._draw(pages, numbers, salt=6) ** 3).astype(np.int64)
         hosts[remote] = self._by_popularity[popular[remote]]
         begins, sizes = self._begins[hosts], self._sizes[hosts]
         found = begins + (sizes * where**4).astype(np.int64)  # the first pages of the host
-        steps = 1 + self._reach(np.abs(2 * where - 1))
+        steps = 1 + self._distances(np.abs(2 * where - 1))
         nearby = np.clip(pages + np.where(where < 0.5, -steps, steps), begins, begins + sizes - 1)
         return np.where(near, nearby, found)
 
     @staticmethod
-    def _reach(draws: FloatArray) -> Int64Array:
-        """Exponentially distributed distances with a mean of about `_REACH`."""
-        return (-_REACH * np.log1p(-draws)).astype(np.int64)
+    def _distances(draws: FloatArray) -> Int64Array:
+        """Exponentially distributed distances with a mean of about `_MEAN_DISTANCE`."""
+        return (-_MEAN_DISTANCE * np.log1p(-draws)).astype(np.int64)
 
     def _draw(self, pages: Int64Array, numbers: Int64Array | int, *, salt: int) -> FloatArray:
         """Numbers in [0, 1) that depend on seed, page, number and salt: two rounds of SplitMix64's mixing function."""

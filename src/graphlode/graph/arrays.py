@@ -58,13 +58,13 @@ def as_ids(values: Any, name: str) -> AnyArray:
     if array.size == 0:
         return np.empty(0, np.int64)
     if array.dtype.kind not in "iu":
-        raise InputError(f"{name} must hold integers{_instead(array)}")
+        raise InputError(f"{name} must hold integers{_found_type(array)}")
     if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
         raise InputError(f"{name} holds {int(array.max())}, but ids are signed 64-bit integers")
     return np.ascontiguousarray(array, np.int32 if array.dtype in _NARROW_TYPES else np.int64)
 
 
-def _instead(array: AnyArray) -> str:
+def _found_type(array: AnyArray) -> str:
     """The rest of the message about an array that does not hold integers: what it holds, and what to do."""
     if array.dtype.kind == "O" and isinstance(array[0], int):
         return f" of 64 bits, got {array.dtype}"

@@ -39,7 +39,7 @@ def write_cliques(batches: Iterable[AnyArray], k: int, path: str | os.PathLike[s
     """
     target = check_clique_file(path)
     with replacing(target) as part:
-        return _WRITERS[target.suffix.lower()](_gathered(batches, k), k, part)
+        return _WRITERS[target.suffix.lower()](_regrouped(batches, k), k, part)
 
 
 def check_clique_file(path: str | os.PathLike[str]) -> Path:
@@ -62,7 +62,7 @@ def columns_of(k: int) -> list[str]:
     return [f"v{place}" for place in range(1, k + 1)]
 
 
-def _gathered(batches: Iterable[AnyArray], k: int) -> Iterator[Int64Array]:
+def _regrouped(batches: Iterable[AnyArray], k: int) -> Iterator[Int64Array]:
     """The same rows in arrays of a size that suits files."""
     waiting: list[AnyArray] = []
     rows = 0

@@ -32,7 +32,7 @@ def read_metis(text: Text, request: Request) -> EdgeList:
     offsets, neighbors, values, symmetric = parse_adjacency(
         body, vertices, kind, skipped=skipped, weighted=weighted, first_line=number + 1, control=request.control
     )
-    fault = None if symmetric else _first_one_sided(offsets, neighbors, values)
+    fault = None if symmetric else _first_asymmetric(offsets, neighbors, values)
     if fault is not None:
         vertex, message = fault
         raise InputError(f"line {_line_of(body, vertex, number + 1)}: {message}")
@@ -64,7 +64,7 @@ def _parse_header(line: bytes, number: int) -> tuple[int, int, int, bool]:
     return numbers[0], numbers[1], int(flags[0]) + int(flags[1]) * constraints, flags[2] == "1"
 
 
-def _first_one_sided(
+def _first_asymmetric(
     offsets: Int64Array, neighbors: Int64Array, values: FloatArray | Int64Array | None
 ) -> tuple[int, str] | None:
     """The first vertex with an edge that the other end does not list equally, and the rest of the message."""

@@ -16,7 +16,7 @@ from graphlode.execute.wait import Progress
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.tables import table
 from graphlode.graph.views import Roots
-from graphlode.mining.cliques import check_size, unsearched, work_per_entry
+from graphlode.mining.cliques import check_size, provenance_without_search, work_per_entry
 
 if TYPE_CHECKING:
     import pandas
@@ -112,7 +112,7 @@ def count_all_cliques(
     sizes = [undirected.num_vertices, undirected.num_edges]
     if largest is not None and largest <= len(sizes):
         counts = {k: size for k, size in enumerate(sizes[:largest], start=1) if size}
-        return AllCliques(counts, largest, unsearched(ALL_CLIQUES, undirected, devices, notes))
+        return AllCliques(counts, largest, provenance_without_search(ALL_CLIQUES, undirected, devices, notes))
     outcome = run(
         ALL_CLIQUES,
         undirected,

@@ -113,7 +113,7 @@ def _stream_rows(
 
     def produce(sink: Sink, control: Control, report: Progress) -> Provenance:
         started = perf_counter()
-        rows = _known_rows(graph, k, indices)
+        rows = _rows_without_search(graph, k, indices)
         for begin in range(0, len(rows), batch_size):
             report(begin, len(rows))
             sink(np.array(rows[begin : begin + batch_size], np.int64))
@@ -125,7 +125,7 @@ def _stream_rows(
     return Stream(produce, progress)
 
 
-def _known_rows(graph: Graph, k: int, indices: bool) -> AnyArray:
+def _rows_without_search(graph: Graph, k: int, indices: bool) -> AnyArray:
     if k == 1:
         vertices: Int64Array = np.arange(graph.num_vertices, dtype=np.int64) if indices else graph.ids
         return vertices[:, None]

@@ -47,7 +47,9 @@ def too_large(k: int, graph: Graph) -> bool:
     return k * (k - 1) // 2 > graph.num_edges
 
 
-def unsearched(operation: Operation, graph: Graph, devices: Devices, notes: tuple[str, ...]) -> Provenance:
+def provenance_without_search(
+    operation: Operation, graph: Graph, devices: Devices, notes: tuple[str, ...]
+) -> Provenance:
     """The provenance of an answer that follows from the size of the graph. Unknown devices raise here, too."""
     started = perf_counter()
     names = tuple(device.name for device in resolve(devices))
@@ -198,6 +200,6 @@ def _trivial(graph: Graph, k: int, by: By | None, devices: Devices, notes: tuple
         total={1: n, 2: m}.get(k, 0),
         by_vertex=by_vertex if by == "vertex" else None,
         by_edge=by_edge if by == "edge" else None,
-        provenance=unsearched(CLIQUES, graph, devices, notes),
+        provenance=provenance_without_search(CLIQUES, graph, devices, notes),
         graph=graph,
     )

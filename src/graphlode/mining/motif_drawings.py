@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _BLUE, _GREY, _LIGHT = "#2b6cb0", "#4a5568", "#e2e8f0"
 _SIDE, _MARGIN = 44, 7  # of a drawing, in pixels
-_BELOW_ONE = -0.3  # where bars begin on a logarithmic axis, so that a count of 1 has a visible bar
+_BAR_BASE = -0.3  # where bars begin on a logarithmic axis, so that a count of 1 has a visible bar
 
 
 def positions(pattern: Pattern) -> list[tuple[float, float]]:
@@ -72,7 +72,7 @@ def _shown(value: Any) -> str:
 def draw_counts(patterns: Sequence[Pattern], counts: Sequence[int], counted: str) -> Figure:
     """Bars of the counts on a logarithmic axis, with a drawing of each pattern below its bar."""
     # Exponents, not counts, are drawn: counts may be too large for a float.
-    heights = [log10_of(count) - _BELOW_ONE if count > 0 else 0.0 for count in counts]
+    heights = [log10_of(count) - _BAR_BASE if count > 0 else 0.0 for count in counts]
     what = "induced copies" if counted == "induced" else "copies"
     return _bars(patterns, heights, what, logarithmic=True)
 
@@ -91,7 +91,7 @@ def _bars(patterns: Sequence[Pattern], heights: Sequence[float], what: str, *, l
     figure = Figure(figsize=(max(4.0, 0.5 * len(patterns) + 1.2), 4.2))
     left, width, below = 0.08 if len(patterns) > 8 else 0.16, 0.9 if len(patterns) > 8 else 0.8, 0.2
     axis = figure.add_axes((left, below, width, 0.97 - below))
-    axis.bar(range(len(patterns)), heights, bottom=_BELOW_ONE if logarithmic else 0.0, color=_BLUE, width=0.7)
+    axis.bar(range(len(patterns)), heights, bottom=_BAR_BASE if logarithmic else 0.0, color=_BLUE, width=0.7)
     axis.set_xlim(-0.6, len(patterns) - 0.4)
     axis.set_xticks([])
     axis.set_ylabel(what)

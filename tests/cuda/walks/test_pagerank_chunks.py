@@ -80,6 +80,6 @@ def test_isolated_vertices_count_when_values_hardly_move(bench: Bench) -> None:
 
 def test_more_iterations_than_are_under_way_at_once_are_all_made(bench: Bench) -> None:
     graph = stars(5, 9)
-    found = ranked(bench, graph, 3 * pagerank._MOST_UNDER_WAY + 1)
-    assert found["iterations"] == 3 * pagerank._MOST_UNDER_WAY + 1
+    found = ranked(bench, graph, 3 * pagerank._MAX_QUEUED_ITERATIONS + 1)
+    assert found["iterations"] == 3 * pagerank._MAX_QUEUED_ITERATIONS + 1
     np.testing.assert_allclose(found["values"], expected(graph, found["iterations"]), rtol=1e-11)

@@ -21,7 +21,7 @@ TILE_ROW_BITS = 16  # the sums of 2^16 destinations fit in the second-level cach
 # Pairs of the bytes of all vertex values, which rows read at random, and the smallest number of iterations for which
 # building tiles pays. Building takes 5 ns per entry. An iteration on tiles takes 1.4 ns per entry and thread on any
 # graph; on rows it takes 1.5 ns with half a MiB, 2.1 with 2 MiB, 4 with 8 MiB.
-_TILES_PAY = ((8 << 20, 3), (2 << 20, 9))
+_TILE_THRESHOLDS = ((8 << 20, 3), (2 << 20, 9))
 
 
 def launch(
@@ -90,7 +90,7 @@ def prefers_tiles(device: CpuDevice, shape: Mapping[str, int], iterations: float
         return False
     if 16 * num_rows**2 > m or n > MAX_NARROW_VERTICES:  # too few entries per tile
         return False
-    return any(8 * n >= size and iterations >= least for size, least in _TILES_PAY)
+    return any(8 * n >= size and iterations >= least for size, least in _TILE_THRESHOLDS)
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], **options: Any) -> int:

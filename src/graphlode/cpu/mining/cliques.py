@@ -91,7 +91,7 @@ def longest_row(num_edges: int) -> int:
 
 
 # Below this number of steps to build rows, counting takes less time than an estimate.
-_SMALL = 1 << 17
+_SMALL_WORK = 1 << 17
 _STRATA = 12
 _WORK_LIMIT = 1 << 17  # words per row and method: some tens of microseconds
 
@@ -107,7 +107,7 @@ def estimate(
     lengths, roots = _lengths_of_roots(view["row_counts"], k), view["roots"]
     work = lengths.astype(np.float64) ** 2
     total = float(work.sum())
-    if total * k < _SMALL:
+    if total * k < _SMALL_WORK:
         seconds = 1e-9 * total
         return {"pivot": seconds, "enumerate": 2 * seconds, "sampled": 0, "why": "a small graph"}
     places, weights = strata(work * lengths)

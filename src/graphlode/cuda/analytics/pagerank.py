@@ -21,7 +21,7 @@ READS_PAGES = True
 ITERATIONS_ON_PAGES = math.inf
 TILE_ROW_BITS = 13  # sums of 2^13 destinations take 64 KiB of shared memory: three blocks per multiprocessor
 
-_MOST_UNDER_WAY = 16  # iterations that are started before the host waits for their result
+_MAX_QUEUED_ITERATIONS = 16  # iterations that are started before the host waits for their result
 _ITERATIONS_WORTH_LINKING = 8
 
 
@@ -50,7 +50,7 @@ def launch(
         control.check()
         ranking.start()
         iterations += 1
-        if tolerance > 0 or iterations % _MOST_UNDER_WAY == 0:
+        if tolerance > 0 or iterations % _MAX_QUEUED_ITERATIONS == 0:
             converged = ranking.change() < tolerance
         done = num_vertices * iterations // max_iter
         control.advance(done - reported)

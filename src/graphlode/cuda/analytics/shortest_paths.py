@@ -96,7 +96,7 @@ class _Search:
                 self._launch("paths_round", wide_grid, block)
                 self._launch("paths_scan", grid, block)
                 self._launch("paths_collect", grid, block)
-            if self._look()[_DONE]:
+            if self._read_state()[_DONE]:
                 return
             steps = min(2 * steps, _MOST_STEPS)
 
@@ -106,7 +106,7 @@ class _Search:
         self.parents.fill(-1)
         self._launch("parents_queue_reached", grid, block)
         self._launch("parents_nearer", wide_grid, block, self.parents)
-        now = self._look()
+        now = self._read_state()
         self.reached = int(now[_REACHED])
         if not now[_ORPHANS]:
             return
@@ -117,12 +117,12 @@ class _Search:
             control.check()
             round_ += 1
             self._launch("parents_equal", wide_grid, block, self.parents, np.int32(round_))
-            now = self._look()
+            now = self._read_state()
 
     def _launch(self, entry: str, grid: int, block: int, *more: Any) -> None:
         self._kernels.launch(entry, grid, block, (*self._arguments, *more))
 
-    def _look(self) -> Any:
+    def _read_state(self) -> Any:
         now = self._device.get(self._words)
         raise_fault(now[_STATE_WORDS:], OPERATION, self._device.name)
         return now

@@ -308,7 +308,7 @@ def _matchings() -> AnyArray:
 
 
 def _region_words(max_words: int) -> int:
-    """32-bit words of pivot_region<max_words>, rounded up to 16 bytes."""
+    """32-bit words of pivot_region<max_words>, rounded up to a multiple of 16 bytes."""
     if max_words <= _NARROW_WORDS:
         return 0
     levels = _LEVELS * (1 + 2 * max_words)
@@ -317,7 +317,7 @@ def _region_words(max_words: int) -> int:
 
 
 def _space_words(max_words: int, degree: int) -> int:
-    """32-bit words of a warp_space for roots of up to `degree` neighbors, rounded up to 16 bytes."""
+    """32-bit words of a warp_space for roots of up to `degree` neighbors, rounded up to a multiple of 16 bytes."""
     lists = 16 * max(max_words, _NARROW_WORDS) + _NARROW_DEGREE // 2 + _SINGLE_STRIDE // 2
     matrices = _NARROW_WORDS * _NARROW_STRIDE + _SINGLE_STRIDE
     return -(-(matrices + _STACK_WORDS + lists + _STATE_WORDS + 2 * -(-degree // 32)) // 4) * 4

@@ -23,7 +23,7 @@ SOURCE = KernelSource(
 
 # Words of approximate_state in oriented.cu, followed by the two status words.
 _REMAINING, _DEGREE_SUM, _STATE_WORDS = 3, 4, 9
-_ROUNDS_PER_LOOK = 4
+_ROUNDS_PER_CHECK = 4
 
 
 def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: Control) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _approximate_rounds(device: KernelDevice, base: Mapping[str, Any], control: 
     count = np.int64(num_vertices)
     while True:
         control.check()
-        for _ in range(_ROUNDS_PER_LOOK):
+        for _ in range(_ROUNDS_PER_CHECK):
             kernels.launch("approximate_choose", grid, block, (offsets, count, degree, rounds, queue, state))
             removal = (offsets, neighbors, count, degree, rounds, queue, state, status)
             kernels.launch("approximate_remove", wide_grid, block, removal)

@@ -22,16 +22,16 @@ SOURCE = KernelSource(
     ("supports_keys", "supports_lower", "supports_edges", "supports_triangles"),
     {"VERTEX_T": ("int", "long long")},
 )
-_MOST = 2**31 - 1  # edge ids, triangles at an edge and positions in a row are 32-bit
+_MAX_INDEX = 2**31 - 1  # edge ids, triangles at an edge and positions in a row are 32-bit
 
 
 def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: Control) -> dict[str, Any]:
     """The arrays of `graphlode.mining.supports.Supported`."""
     xp, dtype = device.xp, base["neighbors"].dtype
     num_vertices, num_entries = len(base["offsets"]) - 1, len(base["neighbors"])
-    if num_vertices > _MOST or num_entries // 2 > _MOST:
+    if num_vertices > _MAX_INDEX or num_entries // 2 > _MAX_INDEX:
         raise UnsupportedError(
-            f"motifs on CUDA devices take up to {_MOST} vertices and edges, this graph has {num_vertices} and "
+            f"motifs on CUDA devices take up to {_MAX_INDEX} vertices and edges, this graph has {num_vertices} and "
             f"{num_entries // 2}"
         )
     if num_entries == 0:

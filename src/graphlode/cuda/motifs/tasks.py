@@ -80,7 +80,7 @@ def make_tasks(device: KernelDevice, keys: list[Any], totals: Any, words: int) -
 
 def launches(device: KernelDevice, tasks: Tasks, words: int, limit: int) -> Iterator[Launch]:
     """Launches for the tasks of large blocks, each of limited time, then one for the tasks of small blocks."""
-    something, small, large, untabled, end = tasks.cuts
+    nonempty, small, large, untabled, end = tasks.cuts
     for begin, stop in pieces(device, tasks, untabled, end, limit):
         last = begin == untabled
         yield Launch(
@@ -91,13 +91,13 @@ def launches(device: KernelDevice, tasks: Tasks, words: int, limit: int) -> Iter
         )
     if untabled == end and large < untabled:
         yield Launch(LARGE_THREADS, LARGE_BLOCKS * device.num_multiprocessors, words, (end, end, large, untabled, 0, 0))
-    if something < large:
+    if nonempty < large:
         shared_words = max(4 * SMALL_WEDGES, SMALL_THREADS // 32 * WARP_WORDS)
         yield Launch(
             SMALL_THREADS,
             SMALL_BLOCKS * device.num_multiprocessors,
             shared_words,
-            (0, 0, small, large, something, small),
+            (0, 0, small, large, nonempty, small),
         )
 
 

@@ -59,14 +59,14 @@ def count_pairs(
     wedges = OrbitEntries(device, graph, {}).row_sum(beyond)[rows] * (graph.degrees[rows] >= 2)
     keys = device.xp.minimum(wedges, _MOST_KEY) << 32 | device.xp.arange(task.begin, task.end, dtype=np.int64)
     tasks = make_tasks(device, [keys], wedges.sum(keepdims=True), large_words(device))[0]
-    something, _, untabled, _, end = tasks.cuts
+    nonempty, _, untabled, _, end = tasks.cuts
     parts = _make_ranges(device, graph, edges) if untabled < end else _Ranges(0, 1, device.empty(1, np.int32))
     # Rims and bridges are added to edges of all members of a class, so there are no leaders for edges.
     twins = twin_hubs(device, graph, -1 if edges else tasks.total)
     for begin, stop in pieces(device, tasks, untabled, end, WEDGES_PER_LAUNCH):
         launch((begin, stop, 0, 0), LARGE_THREADS, LARGE_BLOCKS)
-    if something < untabled:
-        launch((0, 0, something, untabled), SMALL_THREADS, SMALL_BLOCKS)
+    if nonempty < untabled:
+        launch((0, 0, nonempty, untabled), SMALL_THREADS, SMALL_BLOCKS)
     if int(twins[0]) < graph.num_vertices:
         bounds = (np.int64(int(x)) for x in device.get(graph.offsets[[task.begin, task.end]]))
         copied = (*graph.arguments, graph.rows, np.int64(graph.num_entries), *bounds, *twins, values)
