@@ -48,7 +48,7 @@ def test_a_team_stays_when_fewer_are_wanted() -> None:
         return seen
 
     first, *others = on_new_thread(work)
-    assert len(first) == 3  # besides the caller
+    assert len(first) == 3  # in addition to the caller
     assert all(other == first for other in others)
 
 

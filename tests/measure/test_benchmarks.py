@@ -76,7 +76,7 @@ def test_a_peer_is_measured_in_the_same_run(written):
 
 
 def test_a_case_of_several_rounds_keeps_all_and_tells_the_median_of_each_sample(tmp_path):
-    """Seven samples, so that a quiet case looks for another core on the way."""
+    """Seven samples, so that a case in quiet mode changes to another core in between."""
     text = TRIANGLES.format(what="kernel", expected='"scipy"').replace(
         "repeats = 3", "repeats = 7\nstays = 3\nsettle = 1\nrounds = 3"
     )

@@ -217,7 +217,7 @@ def test_neighbourhoods_of_any_density_give_the_same() -> None:
 
 
 def test_lists_of_a_row_longer_than_16_bits() -> None:
-    """A hub with 66,000 leaves and a few hundred neighbours that are joined with each other, all in parts of rows."""
+    """A hub with 66,000 leaves and a few hundred neighbors that are joined with each other, all in parts of rows."""
     few = gl.erdos_renyi(300, p=0.03, seed=2).edges()
     far = np.arange(66_300)
     graph = gl.from_edges(

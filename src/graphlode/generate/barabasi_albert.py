@@ -13,7 +13,7 @@ from graphlode.types import VertexArray
 def barabasi_albert(n: int, m: int, *, seed: int = 0) -> Graph:
     """A graph grown by preferential attachment: each new vertex joins `m` vertices in proportion to their degrees.
 
-    As in networkx, growth starts from a star with centre 0 and leaves 1 to m, and the neighbours of a new vertex are
+    As in networkx, growth starts from a star with center 0 and leaves 1 to m, and the neighbors of a new vertex are
     distinct. The graph has exactly m * (n - m) edges. Raises InputError unless 1 <= m < n.
     Time O(n m), serial because each edge depends on earlier ones.
 

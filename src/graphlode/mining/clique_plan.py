@@ -2,7 +2,7 @@
 
 Pivoting counts whole families of cliques at once. It wins by orders of magnitude where cliques overlap. On dense graphs
 with little overlap its search tree is larger than the number of cliques, and enumeration wins. Which case holds cannot
-be told from the size of the graph, so each device's kernels search below a sample of roots and extrapolate
+be seen from the size of the graph, so each device's kernels search below a sample of roots and extrapolate
 (`mining.clique_estimate`). An estimate is a view: made once per snapshot and device, then reused.
 """
 

@@ -57,10 +57,10 @@ def _count(counter: _native.MotifCounter, device: CpuDevice, tasks: Iterator[Tas
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], *, size: int, method: str) -> int:
-    """Bytes in addition to the view: two numbers per entry, a few per vertex and thread, and the neighbourhoods.
+    """Bytes in addition to the view: two numbers per entry, a few per vertex and thread, and the neighborhoods.
 
     The number of triangles in these is not known before the view is built; it is assumed to be the number of edges.
-    Graphs whose neighbourhoods need far more memory than the rest have more triangles, but they are small.
+    Graphs whose neighborhoods need far more memory than the rest have more triangles, but they are small.
     """
     n, m = shape["num_vertices"], shape["num_edges"]
     if size == 3:

@@ -37,7 +37,7 @@ _WORK_WORDS, _TOTAL, _NODES, _LARGE, _SMALL, _QUEUE = 9, 2, 4, 5, 6, 7
 _BLOCKS = 3  # per multiprocessor, as __launch_bounds__ says
 _RESERVED_SHARED_BYTES = 1024  # per block, reserved by the hardware
 
-# Behaviour of launches; see pivot_search in cliques/pivot.cuh. Measured on an H200.
+# Behavior of launches; see pivot_search in cliques/pivot.cuh. Measured on an H200.
 CUT_OUT_FROM = 4  # missing vertices from which the candidates of a branch get a separate matrix
 NEVER_CUT_OUT_UP_TO = 6  # searches for up to this number of vertices are too short for a separate matrix
 GIVE_WHEN = 1
