@@ -1,4 +1,4 @@
-"""What all tests share: devices as parameters, the rule about missing GPUs, Hypothesis profiles, larger graphs.
+"""Shared by all tests: devices as parameters, the rule about missing GPUs, Hypothesis profiles, larger graphs.
 
 A test that takes `device` runs once on every kind of device, one that takes `devices` also on mixtures of them. The cases
 that need a GPU carry the marker `gpu` and are skipped without one, unless GRAPHLODE_TEST_GPU=1 makes that an error.
@@ -69,7 +69,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def real_graph() -> Callable[..., gl.Graph]:
-    """Reads a larger graph by name out of the folder that GRAPHLODE_DATA names; skips where there is none."""
+    """Reads a larger graph by name from the folder GRAPHLODE_DATA; skips the test if there is none."""
 
     def read(name: str, **options: object) -> gl.Graph:
         folder = os.environ.get("GRAPHLODE_DATA")
@@ -91,7 +91,7 @@ def threads(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture(scope="session")
 def run_python() -> Callable[..., str]:
-    """Runs a script in a fresh interpreter with the environment changed as told; gives its output or fails with it."""
+    """Runs a script in a fresh interpreter with a changed environment; returns its output or fails with it."""
 
     def run(script: str, **environment: str) -> str:
         command = [sys.executable, "-W", "error", "-c", script]

@@ -1,4 +1,4 @@
-"""Motifs and orbits by looking at every set of 3, 4 and 5 vertices; for graphs of few vertices."""
+"""Motifs and orbits by enumerating all sets of 3, 4 and 5 vertices, for small graphs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def look_at_all(num_vertices: int, edges: Iterable[tuple[int, int]]) -> Oracle:
 
 @cache
 def all_connected_graphs(most_vertices: int) -> tuple[gl.Graph, Oracle]:
-    """Every connected graph of up to `most_vertices` vertices, 7 at most, side by side in one graph, and what is in it."""
+    """All connected graphs of up to `most_vertices` vertices, 7 at most, side by side in one graph, with its counts."""
     parts, edges, begin = [], [], 0
     for graph in nx.graph_atlas_g():
         if 0 < graph.number_of_nodes() <= most_vertices and nx.is_connected(graph):

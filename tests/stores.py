@@ -38,5 +38,5 @@ def without_reference(devices: list[str]) -> bool:
 
 
 def even(devices: str | list[str]) -> Any:
-    """Shares that give every device of a mix as much: a store left to itself may keep all rows on the fastest one."""
+    """Equal shares for all devices of a mix; with automatic shares a store may keep all rows on the fastest device."""
     return "auto" if isinstance(devices, str) else dict.fromkeys(devices, 1.0)

@@ -1,6 +1,6 @@
 """Mine graphs that keep changing, on the CPU cores and GPUs at hand.
 
-Public names are loaded when they are first used: importing graphlode takes no time, not even numpy's.
+Each public name is loaded on first use, so `import graphlode` alone is fast: it loads no NumPy.
 """
 
 from __future__ import annotations
@@ -124,8 +124,9 @@ __all__ = [
     "write",
 ]
 
-# Where each name lives; a name that is not here is a subpackage. A test compares this with the imports above.
-_HOMES = {
+# The module that defines each public name. A name that is not listed is a subpackage. A test compares this table with
+# the imports above.
+_NAMES_BY_MODULE = {
     "analytics.bfs": ("Bfs", "bfs"),
     "analytics.clustering": ("Clustering", "clustering"),
     "analytics.components": ("Components", "connected_components"),
@@ -161,14 +162,16 @@ _HOMES = {
     "mining.orbit_counts": ("OrbitCounts",),
     "mining.orbits": ("count_orbits",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'graphlode' has no attribute {name!r}")
-    home = _HOME_OF.get(name)
-    value = import_module(f"graphlode.{name}") if home is None else getattr(import_module(f"graphlode.{home}"), name)
+    module = _MODULE_OF.get(name)
+    value = (
+        import_module(f"graphlode.{name}") if module is None else getattr(import_module(f"graphlode.{module}"), name)
+    )
     globals()[name] = value
     return value
 

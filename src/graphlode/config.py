@@ -5,7 +5,7 @@
 | GRAPHLODE_THREADS | threads | CPU threads per CPU device (default: the cores this process may use) |
 | GRAPHLODE_DEVICES | devices | what devices="auto" stands for, such as "cpu" or "cuda:0,cpu" |
 | GRAPHLODE_MEMORY_LIMIT | memory_limit | bytes an operation may plan to use on any one device |
-| GRAPHLODE_CACHE | cache | folder for kernels that the emulation compiled (CuPy has its own, CUPY_CACHE_DIR) |
+| GRAPHLODE_CACHE | cache | folder for kernels compiled by the emulation (CuPy has its own, CUPY_CACHE_DIR) |
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from graphlode.errors import InputError
 
-# More than any machine runs at a time; OpenMP ends the process if the system refuses it a thread.
+# More threads than any machine runs at once. OpenMP ends the process when the system refuses to start a thread.
 MOST_THREADS = 4096
 
 
@@ -59,7 +59,7 @@ def _integer(name: str) -> int | None:
 
 
 def usable_cores(quota: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
-    """The cores this process may use, by its affinity and by a container's quota (cgroup v2), whichever is fewer."""
+    """Number of cores this process may use: the smaller of its affinity and its container's quota (cgroup v2)."""
     cores = len(os.sched_getaffinity(0))
     try:
         allowed, period = quota.read_text("ascii").split()
@@ -84,7 +84,7 @@ _settings: Settings | None = None
 
 
 def settings() -> Settings:
-    """The settings in force.
+    """The current settings.
 
     >>> import graphlode as gl
     >>> with gl.configure(threads=3):
@@ -98,7 +98,7 @@ def settings() -> Settings:
 
 
 class _Change(AbstractContextManager[Settings]):
-    """A change of the settings that is already made; the end of a `with` block undoes it."""
+    """A change of the settings that is already in force. Leaving a `with` block undoes it."""
 
     def __init__(self, before: Settings, now: Settings) -> None:
         self._before = before
@@ -119,9 +119,9 @@ def configure(
     memory_limit: int | None = None,
     cache: Path | None = None,
 ) -> AbstractContextManager[Settings]:
-    """Change settings for the whole process: in a `with` block until its end, otherwise from now on.
+    """Change settings for the whole process: until the end of a `with` block, otherwise from now on.
 
-    What is not named stays as it is. Raises InputError for a value that cannot be.
+    Settings that are not named keep their values. Raises InputError for an invalid value.
 
     >>> import graphlode as gl
     >>> with gl.configure(threads=1):

@@ -1,7 +1,7 @@
 """Every error that graphlode raises on purpose.
 
-A message says what was given, what is accepted and what to do. Each class also derives from the built-in exception that
-a caller who does not know graphlode would catch.
+A message says what was given, what is accepted and what to do. Each class also derives from the built-in exception of
+the same kind, so callers can catch either.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ class GraphlodeError(Exception):
 
 
 class InputError(GraphlodeError, ValueError):
-    """The caller can fix it: a bad argument, a vertex out of range, a malformed line (with file and line)."""
+    """The input is wrong and the caller can fix it: a bad argument, an unknown vertex, a malformed line."""
 
 
 class UnsupportedError(GraphlodeError, NotImplementedError):
-    """A combination that is not offered; the message says which ones are."""
+    """A combination that is not offered; the message lists those that are."""
 
 
 class StateError(GraphlodeError, RuntimeError):
-    """An object is used in a state that does not allow it, such as a closed store."""
+    """An object is in a state that does not allow the call, such as a closed store."""
 
 
 class CountOverflowError(GraphlodeError, OverflowError):
-    """An exact answer left the range of its integers; it is raised, never wrapped around."""
+    """An exact answer does not fit its integer type. Counts never wrap around."""
 
 
 class DeviceError(GraphlodeError, RuntimeError):
-    """Something about a device went wrong."""
+    """Base of the errors of a device."""
 
 
 class DeviceUnavailableError(DeviceError):
-    """The device asked for is not there; the message says what was looked for and what was found."""
+    """The requested device does not exist; the message says what was looked for and what was found."""
 
 
 class DeviceMemoryError(DeviceError, MemoryError):
-    """The work does not fit: bytes needed, bytes free, and the option that would need less."""
+    """Not enough memory; the message gives bytes needed, bytes free, and an option that needs less."""
 
 
 class KernelBuildError(DeviceError):
-    """A device kernel did not compile: stem, defines, architecture and the compiler's log."""
+    """A device kernel did not compile; the message gives stem, defines, architecture and the compiler's log."""
 
 
 class KernelFaultError(DeviceError):

@@ -1,7 +1,7 @@
-"""Array types, dtypes and the small values that every part of graphlode agrees on.
+"""Array types, dtypes and small values shared by all parts of graphlode.
 
-`offsets` are always 64-bit. `neighbors` and every other vertex index are 32-bit while the graph has at most 2^31
-vertices and 64-bit beyond. Original ids are 64-bit.
+`offsets` are always 64-bit. `neighbors` and other vertex indices are 32-bit in graphs of up to 2^31 vertices and 64-bit
+in larger ones. Original ids are 64-bit.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Pass:
-    """A pass of a kernel that was timed alone, and the sums it adds to."""
+    """One pass of a kernel that was timed separately, and the sums it contributes to."""
 
     name: str
     seconds: float

@@ -1,4 +1,4 @@
-"""Breadth-first search: known levels, agreement of all devices, networkx's levels, the promise about parents."""
+"""Breadth-first search: known levels, agreement of all devices and networkx, the lowest parents."""
 
 from __future__ import annotations
 

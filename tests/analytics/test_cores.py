@@ -1,4 +1,4 @@
-"""Core numbers: closed forms, agreement of all devices, the order's promise, long chains."""
+"""Core numbers: closed forms, agreement of all devices, the degeneracy order, long chains."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_the_gpu_agrees_on_larger_real_graphs(real_graph: Callable[..., gl.Graph
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_a_large_frontier_is_the_same_on_every_number_of_threads(count: int) -> None:
-    """6,000 vertices hang on 200 members of a clique of 206: their 1.2 M entries go in one round, on all threads.
+    """6,000 vertices are joined to 200 members of a clique of 206: one round removes 1.2 M entries on all threads.
 
     The members' degrees fall from 6,205 into the window of near levels, which only the owner of a vertex may see.
     """

@@ -31,7 +31,7 @@ def cliques_in_a_ring(count: int, size: int) -> gl.Graph:
 
 @pytest.mark.parametrize("size", [5, 40])
 def test_cliques_in_a_ring_are_communities(device: str, size: int) -> None:
-    """Rows of a few entries and of more than a warp has lanes."""
+    """Rows with few entries, and rows with more entries than a warp has lanes."""
     found = gl.label_propagation(cliques_in_a_ring(6, size), devices=device)
     assert found.labels.tolist() == np.repeat(np.arange(6), size).tolist()
     assert found.count == 6 and found.sizes.tolist() == [size] * 6 and found.converged
@@ -63,7 +63,7 @@ def test_a_row_longer_than_a_warp_takes_is_counted_by_all(device: str) -> None:
 
 
 @given(edges=edge_lists(most_edges=4000))
-def test_at_the_end_nobody_has_more_neighbors_elsewhere(edges: EdgeList) -> None:
+def test_at_the_end_no_vertex_has_more_neighbors_in_another_community(edges: EdgeList) -> None:
     graph = graph_of(edges)
     found = gl.label_propagation(graph, devices="cpu")
     if not found.converged:

@@ -90,7 +90,7 @@ def test_the_iteration_ends_when_that_of_networkx_does(tol: float) -> None:
         nx.pagerank(other, tol=tol, max_iter=found.iterations - 1)
 
 
-def test_too_few_iterations_are_told(device: str) -> None:
+def test_too_few_iterations_are_reported(device: str) -> None:
     found = gl.pagerank(star(5), tol=1e-12, max_iter=3, devices=device)
     assert (found.iterations, found.converged) == (3, False)
     exact = gl.pagerank(star(5), tol=0, max_iter=2, devices=device)
@@ -107,7 +107,7 @@ def test_values_are_the_same_to_the_last_bit_on_any_number_of_threads(threads: i
 
 
 @pytest.mark.parametrize("weights", [{2: 1.0}, {3: 2.0, 4: 6.0}, [0.0, 0.0, 1.0, 1.0, 0.0]], ids=repr)
-def test_value_that_goes_nowhere_starts_anew_where_the_user_says(device: str, weights: Any) -> None:
+def test_value_of_dangling_vertices_restarts_where_the_user_says(device: str, weights: Any) -> None:
     theirs = weights if isinstance(weights, dict) else dict(enumerate(weights))
     expected = nx.pagerank(NOTHING_GOES_ON.to_networkx(), personalization=theirs, tol=1e-8, max_iter=1000)
     found = gl.pagerank(NOTHING_GOES_ON, personalization=weights, tol=1e-8, max_iter=1000, devices=device)

@@ -1,4 +1,4 @@
-"""PageRank on tiles: the values of rows, the same to the last bit on any number of threads, chosen where it pays."""
+"""PageRank on tiles: same values as on rows, bit-identical for any number of threads, chosen when it pays."""
 
 from __future__ import annotations
 

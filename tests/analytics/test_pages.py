@@ -1,4 +1,4 @@
-"""Operations on the pages of a store: the same answers as on rows, and no rows are written for them."""
+"""Operations on the pages of a store: the same answers as on rows, without writing out rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Breadth-first search over several shards: the same tree as on one device, whatever the devices and the direction."""
+"""Breadth-first search over several shards: the same tree as on one device, for all devices and directions."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ def test_large_levels_over_shards_are_the_same_on_any_number_of_threads(threads:
 def test_progress_ends_with_all_that_are_reached() -> None:
     store = DynamicGraph(devices=["cpu", "cpu"])
     store.insert(*path(50).edges(indices=True).T)
-    told: list[tuple[int, int]] = []
-    gl.bfs(store, 0, progress=lambda done, total: told.append((done, total)))
-    assert told == [(done, 50) for done in range(1, 51)]
+    reports: list[tuple[int, int]] = []
+    gl.bfs(store, 0, progress=lambda done, total: reports.append((done, total)))
+    assert reports == [(done, 50) for done in range(1, 51)]
 
 
 def test_the_rows_are_not_written_out() -> None:

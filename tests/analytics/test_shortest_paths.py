@@ -1,4 +1,4 @@
-"""Shortest paths: known distances, agreement of all devices, scipy's distances, the promise about parents, stores."""
+"""Shortest paths: known distances, agreement of all devices and scipy, the lowest parents, stores."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_the_cpu_agrees_with_scipy_exactly(kind: str, edges: EdgeList, directed:
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 def test_the_cpu_agrees_with_networkx_where_edges_have_no_length(directed: bool) -> None:
-    """Which scipy's matrices cannot say."""
+    """Edges of length 0 have no counterpart in scipy's matrices."""
     src, dst = np.random.default_rng(2).integers(0, 200, (2, 700))
     graph = measured(EdgeList(200, src, dst), "many zeros", directed)
     theirs = nx.single_source_dijkstra_path_length(graph.to_networkx(), 3)
@@ -156,7 +156,7 @@ def test_path_to_goes_over_the_edges_of_the_graph() -> None:
     assert found.farthest == found.distances[base.positions(target)]
 
 
-def test_there_is_no_path_to_whoever_is_not_reached() -> None:
+def test_there_is_no_path_to_a_vertex_that_is_not_reached() -> None:
     found = gl.shortest_paths(gl.from_edges([0, 2], [1, 3], weights=[1, 1]), 0, devices="cpu")
     with pytest.raises(InputError, match="there is no path from 0 to 3"):
         found.path_to(3)
@@ -286,7 +286,7 @@ def test_progress_ends_with_all_vertices() -> None:
     assert seen[-1] == (51, 51)
 
 
-def test_a_stop_is_heard() -> None:
+def test_a_stop_takes_effect() -> None:
     base = kronecker(12, 16, seed=1)
     view = base.view(Csr()) | {"weights": np.ones(2 * base.num_edges), "mean_weight": 1.0}
     control = Control()

@@ -1,4 +1,4 @@
-"""BFS, components and PageRank of a store: on every mix of devices what the reference says of its rows, on the pages."""
+"""BFS, components and PageRank on the pages of a store: on every mix of devices equal to the reference on its rows."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def plain(graph: gl.Graph) -> gl.Graph:
 
 
 def agree(store: DynamicGraph | gl.Graph, sources: list[int], *, max_iter: int = 20) -> None:
-    """All answers about a store, or a snapshot of one, are those of the reference."""
+    """Asserts that all answers about a store, or a snapshot, equal those of the reference."""
     snapshot = store.snapshot() if isinstance(store, DynamicGraph) else store
     trees = [gl.bfs(snapshot, source, indices=True) for source in sources]
-    labelled = gl.connected_components(snapshot)
+    labeled = gl.connected_components(snapshot)
     ranks = gl.pagerank(snapshot, tol=1e-9, max_iter=max_iter)
     rows = plain(snapshot)
     for source, found in zip(sources, trees, strict=True):
@@ -49,8 +49,8 @@ def agree(store: DynamicGraph | gl.Graph, sources: list[int], *, max_iter: int =
         np.testing.assert_array_equal(found.parents, expected.parents)
         assert (found.reached, found.depth) == (expected.reached, expected.depth)
     together = gl.connected_components(rows, devices="reference")
-    np.testing.assert_array_equal(labelled.labels, together.labels)
-    assert labelled.count == together.count
+    np.testing.assert_array_equal(labeled.labels, together.labels)
+    assert labeled.count == together.count
     values = gl.pagerank(rows, tol=1e-9, max_iter=max_iter, devices="reference")
     np.testing.assert_allclose(ranks.values, values.values, rtol=1e-10)
     assert (ranks.iterations, ranks.converged) == (values.iterations, values.converged)
@@ -142,7 +142,7 @@ def test_a_search_goes_on_while_the_store_is_written(devices: Devices) -> None:
 
 @pytest.fixture(params=["forwards", "backwards", "in turns"])
 def direction(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Every level of a search on CUDA devices and over shards goes this way."""
+    """Fixes the direction of every level of a search on CUDA devices and over shards."""
     name: str = request.param
     turns: Iterator[bool] = cycle([name != "forwards", name == "backwards"])
     for module in (cuda_bfs, sharded_bfs):
@@ -163,7 +163,7 @@ def test_every_direction_finds_the_same_tree_on_pages(devices: Devices, directio
 
 
 def test_rows_of_any_number_of_leaves_are_summed(devices: Devices, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a lane, by a warp and, with a low bound for what is long, by a block."""
+    """Rows summed by a lane, by a warp and, with a low bound for long rows, by a block."""
     monkeypatch.setattr(pagerank_sums, "LONGEST", 30)
     store = DynamicGraph(devices=devices, shares=even(devices), num_vertices=3000)
     for hub, degree in ((0, 2900), (1, 700), (2, 100)):
@@ -198,7 +198,7 @@ def test_ranks_are_pulled_from_pages_where_that_is_faster(devices: Devices, dire
 
 
 def test_a_long_chain_is_followed_forwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looking backwards is as much work as all vertices; the chain's own entries are counted by estimate only."""
+    """Looking backwards visits all vertices; the entries of the chain are only estimated."""
     looked_back: list[bool] = []
     worth = sharded_bfs.worth_looking_back
 
@@ -217,7 +217,7 @@ def test_a_long_chain_is_followed_forwards(monkeypatch: pytest.MonkeyPatch) -> N
 @DIRECTED
 @pytest.mark.parametrize("several", ["cuda:0", ["cuda:0", "cpu"], ["cuda:0", "cuda:0"]], ids=["one", "mixed", "twice"])
 def test_many_blocks_at_once_agree_with_the_cpu(several: Devices, directed: bool) -> None:
-    """Large enough for races that the emulation does not have."""
+    """Large enough for races, which the emulation does not have."""
     graph = kronecker(16, 16, seed=6)
     edges = graph.edges(indices=True)
     store = DynamicGraph(directed=directed, devices=several, shares=even(several), num_vertices=graph.num_vertices)
@@ -287,9 +287,9 @@ def test_the_method_names_the_shards() -> None:
 def test_progress_over_shards_ends_with_everything() -> None:
     store = DynamicGraph(devices=["cpu", "cpu"])
     store.insert(*path(50).edges(indices=True).T)
-    told: list[tuple[int, int]] = []
-    gl.pagerank(store, tol=0, max_iter=7, progress=lambda done, total: told.append((done, total)))
-    assert told == [(50 * i // 7, 50) for i in range(1, 8)]
-    told.clear()
-    gl.connected_components(store, progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (100, 100)
+    reports: list[tuple[int, int]] = []
+    gl.pagerank(store, tol=0, max_iter=7, progress=lambda done, total: reports.append((done, total)))
+    assert reports == [(50 * i // 7, 50) for i in range(1, 8)]
+    reports.clear()
+    gl.connected_components(store, progress=lambda done, total: reports.append((done, total)))
+    assert reports[-1] == (100, 100)

@@ -91,7 +91,7 @@ def test_a_peer_is_measured_in_the_same_run(written):
 
 
 def test_a_case_of_several_rounds_keeps_all_and_tells_the_median_of_each_sample(tmp_path):
-    """Seven samples, so that a quiet case looks for another core on the way."""
+    """Seven samples, so that a case in quiet mode changes to another core in between."""
     text = TRIANGLES.format(what="kernel", expected='"scipy"').replace(
         "repeats = 3", "repeats = 7\nstays = 3\nsettle = 1\nrounds = 3"
     )
@@ -108,7 +108,7 @@ def test_a_case_of_several_rounds_keeps_all_and_tells_the_median_of_each_sample(
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system gives no choice of cores")
 def test_a_quiet_case_has_a_core_and_then_all_of_them_again():
-    told = """
+    script = """
 import os
 from benchmarks.quiet import on_quiet_core
 before = os.sched_getaffinity(0)
@@ -120,7 +120,7 @@ except RuntimeError:
     pass
 assert len(inside) == 1 and inside <= before and os.sched_getaffinity(0) == before
 """
-    done = subprocess.run([sys.executable, "-c", told], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
 
 

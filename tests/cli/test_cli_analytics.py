@@ -45,7 +45,7 @@ def test_pagerank_tells_the_highest_values(graphlode: Any, tmp_path: Path) -> No
         np.testing.assert_allclose(columns["value"], expected.values)
 
 
-def test_pagerank_takes_weights_if_told(graphlode: Any, tmp_path: Path) -> None:
+def test_pagerank_uses_weights_on_request(graphlode: Any, tmp_path: Path) -> None:
     file = tmp_path / "weights.txt"
     file.write_text("0 1 5\n0 2 1\n1 2 2\n")
     found = graphlode("pagerank", file, "--weights", "--json").json
@@ -80,5 +80,5 @@ def test_tables_of_analytics_fit_eighty_columns(graphlode: Any, arguments: list[
         (["components", "karate", "--device", "cpu,cpu"], "runs on one device"),
     ],
 )
-def test_wrong_arguments_of_analytics_are_told(graphlode: Any, arguments: list[str], says: str) -> None:
+def test_wrong_arguments_of_analytics_are_reported(graphlode: Any, arguments: list[str], says: str) -> None:
     assert says in graphlode(*arguments).error

@@ -151,7 +151,7 @@ def test_a_fault_of_an_experiment_is_not_hidden_and_leaves_what_is_there(
     assert _untouched(earlier)
 
 
-def test_batches_that_are_left_out_are_told(graphlode: Any, tmp_path: Path, earlier: Path) -> None:
+def test_omitted_batches_are_reported(graphlode: Any, tmp_path: Path, earlier: Path) -> None:
     (tmp_path / "tiny.txt").write_text("1 2\n2 3\n3 4\n", "utf-8")
     options = ("bench", "store-batch", tmp_path / "tiny.txt", "--device", "cpu", *QUICK)
     said = "tiny: batches of 100, 1,000, 10,000, 100,000, 1,000,000 edges are left out: the graph has 3"
@@ -206,9 +206,7 @@ def test_sizes_that_mean_nothing_are_refused(graphlode: Any, tmp_path: Path, siz
         ("motifs-runtime", "2", "--sizes takes sizes of at least 3: "),
     ],
 )
-def test_wrong_sizes_are_told_by_the_option_that_they_came_in(
-    graphlode: Any, tmp_path: Path, name: str, sizes: str, says: str
-) -> None:
+def test_errors_about_sizes_name_their_option(graphlode: Any, tmp_path: Path, name: str, sizes: str, says: str) -> None:
     shown = graphlode("bench", name, "karate", "--sizes", sizes, "--device", "cpu", "--out", tmp_path)
     assert shown.error.startswith(says)
 

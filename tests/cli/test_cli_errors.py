@@ -75,7 +75,7 @@ def test_a_folder_is_not_a_graph(graphlode: Any, tmp_path: Path) -> None:
     assert "folder.txt: this is a directory" in graphlode("info", folder).error
 
 
-def test_no_room_for_the_operation_is_told_before_it_starts(graphlode: Any) -> None:
+def test_lack_of_memory_is_reported_before_the_operation_starts(graphlode: Any) -> None:
     with gl.configure(memory_limit=10):
         assert "are free" in graphlode("triangles", "jazz", "--device", "cpu").error
 

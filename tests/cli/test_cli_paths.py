@@ -66,11 +66,11 @@ def test_values_are_those_of_the_library(graphlode: Any, tmp_path: Path) -> None
         (["paths", "karate", "--source", "0", "--weights", "miles"], "'miles' is not one of"),
     ],
 )
-def test_wrong_arguments_of_paths_are_told(graphlode: Any, arguments: list[str], says: str) -> None:
+def test_wrong_arguments_of_paths_are_reported(graphlode: Any, arguments: list[str], says: str) -> None:
     assert says in graphlode(*arguments).error
 
 
-def test_negative_lengths_are_told(graphlode: Any, tmp_path: Path) -> None:
+def test_negative_lengths_are_reported(graphlode: Any, tmp_path: Path) -> None:
     path = tmp_path / "negative.txt"
     path.write_text("0 1 -2\n")
     assert "lengths of edges must not be negative" in graphlode("paths", path, "--source", 0).error

@@ -58,7 +58,7 @@ def test_a_reader_that_leaves_ends_the_program_silently() -> None:
     assert done.stderr == b""
 
 
-def test_no_bar_or_color_where_nobody_looks() -> None:
+def test_no_bar_or_color_without_a_terminal() -> None:
     done = finish("triangles", "karate", "--by", "vertex", FORCE_COLOR="")
     assert done.returncode == 0 and done.stderr == "" and "\x1b" not in done.stdout
 

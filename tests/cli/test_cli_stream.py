@@ -38,7 +38,7 @@ def arrivals(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     return seen
 
 
-def test_the_window_keeps_its_size_and_all_slides_are_told(graphlode: Any) -> None:
+def test_the_window_keeps_its_size_and_all_slides_are_reported(graphlode: Any) -> None:
     found = graphlode("stream", "jazz", "--load", 0.5, "--slide", 0.1, "--slides", 7, "--devices", "cpu", "--json").json
     edges = found["graph"]["num_edges"]
     assert found["command"] == "stream" and found["version"] == 8
@@ -184,7 +184,7 @@ def test_a_search_may_begin_at_any_vertex_of_the_file(
     assert found["source"] == 7 * vertex and found["before"]["reached"] == reached
 
 
-def test_every_shard_is_told_with_its_share(graphlode: Any) -> None:
+def test_every_shard_is_reported_with_its_share(graphlode: Any) -> None:
     options = ("stream", "karate", "--devices", "cpu,cpu", "--shares", "cpu=1", "--slides", 1)
     (row,) = graphlode(*options, "--json").json["slides"]
     assert row["shares"] == {"cpu": 512, "cpu#2": 512}

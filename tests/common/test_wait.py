@@ -1,4 +1,4 @@
-"""Waiting for one worker: short steps first, and whatever the work says."""
+"""Waiting for one worker: short steps first; results and errors of the work are passed on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphlode.common.wait import wait_all
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.003, 0.08])
-def test_a_result_is_heard_after_any_time(seconds: float) -> None:
+def test_a_result_arrives_after_any_time(seconds: float) -> None:
     def work() -> int:
         sleep(seconds)
         return 7
@@ -32,7 +32,7 @@ def test_an_error_of_the_work_is_raised_as_it_is(error: Exception) -> None:
     with ThreadPoolExecutor(1) as pool, pytest.raises(type(error), match=str(error)):
         wait_all([pool.submit(work)], control)
     with pytest.raises(InterruptedError):
-        control.check()  # others that work on the same have been stopped
+        control.check()  # the others that share the work have been stopped
 
 
 def test_a_future_that_failed_with_a_timeout_before_is_not_waited_for_again() -> None:

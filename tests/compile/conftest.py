@@ -1,7 +1,7 @@
 """Before a run of the whole suite, kernels are compiled for the emulation on all cores.
 
-Otherwise each test would compile its own on one core, which takes minutes where the cache is empty. Whoever selects
-the tests of this folder has asked for every kernel; other selections compile what they need when they need it.
+Otherwise each test would compile its own on one core, which takes minutes if the cache is empty. A run that selects
+the tests of this folder needs every kernel; other selections compile kernels when they need them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _kernels_of_tests() -> Iterator[Specialisation]:
-    """What tests run on the emulation, more or less: they build what is missing here themselves."""
+    """The kernels that tests run on the emulation, roughly: tests compile missing ones themselves."""
     for source in kernel_sources():
         for kernel in source.specialisations():
             if not _is_for_long_rows(kernel):

@@ -1,4 +1,4 @@
-"""Devices that run kernels, and the launch shapes at which they are tried."""
+"""Devices that run kernels, and launch shapes."""
 
 from __future__ import annotations
 

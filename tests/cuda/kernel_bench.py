@@ -61,7 +61,7 @@ class Bench:
         return isinstance(self.device, EmulatedDevice)
 
     def do(self, work: Callable[[], Any]) -> Any:
-        """What `work` gives when it runs where drivers run: on the device's worker."""
+        """The result of `work` on the device's worker, where drivers run."""
         return self.device.submit(work).result()
 
     def load(self, stem: str) -> KernelModule:

@@ -19,7 +19,7 @@ Edges = Iterator[tuple[int, int]]
 
 
 def random_edges(num_vertices: int, num_edges: int, seed: int) -> Edges:
-    """Of very different degrees: low numbers are drawn more often."""
+    """A graph with very different degrees: low numbers are drawn more often."""
     drawn = np.random.default_rng(seed).random((num_edges, 2)) ** 2
     return ((int(u), int(v)) for u, v in (drawn * num_vertices).astype(int).tolist() if u != v)
 
@@ -55,7 +55,7 @@ def twins() -> list[set[int]]:
 
 
 def dense() -> list[set[int]]:
-    """So many neighbors that local graphs have tiles, and lists of more than 32 words."""
+    """Rows long enough that local graphs have tiles and lists of more than 32 words."""
     rng = np.random.default_rng(8)
     edges = [(0, v) for v in range(1, 1200)]
     edges += [(1, v) for v in range(2, 1200) if rng.random() < 0.8]

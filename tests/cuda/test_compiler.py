@@ -58,7 +58,7 @@ def test_each_header_is_pasted_once_and_nested_ones_first(tmp_path: Path) -> Non
 
 
 def test_flattened_lines_keep_their_file_and_number(tmp_path: Path) -> None:
-    """Follows the #line directives: every line of the text is where they say."""
+    """Checks the #line directives: every line of the text comes from the file and line that they name."""
     write(tmp_path)
     shown, number, seen = "", 0, 0
     for line in flatten("probe.cu", tmp_path, tmp_path / "include").splitlines():
@@ -149,7 +149,7 @@ def test_specialisations_are_all_combinations() -> None:
     found = list(source.specialisations())
     assert [str(kernel) for kernel in found] == [f"probe[A={a}, B={b}]" for a in "12" for b in "xyz"]
     assert [str(kernel) for kernel in KernelSource("probe", ("probe",)).specialisations()] == ["probe[]"]
-    # Equal however it was asked for: this is what devices find a loaded module by.
+    # Equal for all orders of the defines, because devices find a loaded module by this key.
     assert source.specialise(B="y", A="2") == found[4] and hash(source.specialise(B="y", A="2")) == hash(found[4])
 
 

@@ -41,7 +41,7 @@ def random_rows(num_vertices: int, num_edges: int, seed: int) -> list[set[int]]:
 
 @pytest.mark.parametrize("num_vertices", [2, 3, 20_000, 20_001])
 def test_a_path_has_as_many_rounds_as_half_its_length(bench: Bench, num_vertices: int) -> None:
-    """Ten thousand rounds of two vertices: more than one launch of the tail does."""
+    """Ten thousand rounds of two vertices: more than one launch of the tail performs."""
     rows = symmetric(num_vertices, ((v, v + 1) for v in range(num_vertices - 1)))
     found = launch(bench, rows)
     assert (found["core"] == 1).all()
@@ -86,7 +86,7 @@ def test_more_vertices_than_one_block_scans(bench: Bench, dtype: Any) -> None:
 def test_grid_and_block_find_the_same(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, entries: int, remaining: int
 ) -> None:
-    """Wherever the border between the tail and the grid lies."""
+    """For every border between the tail and the grid."""
     monkeypatch.setattr(cores, "_TAIL_ENTRIES", entries)
     monkeypatch.setattr(cores, "_TAIL_REMAINING", remaining)
     check(bench, random_rows(700, 4000, 4))
@@ -117,7 +117,7 @@ def test_without_a_task_there_is_no_partial(bench: Bench) -> None:
     assert bench.do(lambda: cores.launch(bench.device, csr([]), iter([]), control=Control())) is None
 
 
-def test_a_stop_is_heard(bench: Bench) -> None:
+def test_a_stop_takes_effect(bench: Bench) -> None:
     control = Control()
     control.stop()
     with pytest.raises(InterruptedError):

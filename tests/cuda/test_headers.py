@@ -1,4 +1,4 @@
-"""The functions of include/ on their own: warps, work shared out over a grid, the last block."""
+"""The functions of include/ on their own: warps, work distributed over a grid, the last block."""
 
 from __future__ import annotations
 

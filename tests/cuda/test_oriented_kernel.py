@@ -1,4 +1,4 @@
-"""The oriented view as its kernel builds it: every order, both widths, rows that the whole grid walks."""
+"""The oriented view built by its kernel: every order, both widths, rows processed by the whole grid."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ORDERS = ["degree", "degeneracy", "approximate"]
 
 
 def random_edges(num_vertices: int, num_edges: int) -> list[tuple[int, int]]:
-    """Of very different degrees: low numbers are drawn more often."""
+    """A graph with very different degrees: low numbers are drawn more often."""
     drawn = np.random.default_rng(num_vertices).random((num_edges, 2)) ** 3
     return [(int(u), int(v)) for u, v in (drawn * num_vertices).astype(int).tolist() if u != v]
 
@@ -74,7 +74,7 @@ def test_a_neighbor_outside_of_the_graph_is_a_fault(bench: Bench, bad: int, by: 
 
 
 @pytest.mark.parametrize("by", ["degeneracy", "approximate"])
-def test_a_stop_is_heard(bench: Bench, by: Any) -> None:
+def test_a_stop_takes_effect(bench: Bench, by: Any) -> None:
     control = Control()
     control.stop()
     with pytest.raises(InterruptedError):

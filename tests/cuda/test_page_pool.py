@@ -28,7 +28,7 @@ def taken_from(pool: Any, count: int) -> list[int]:
 
 
 class Model:
-    """What the pool must come to, in plain Python."""
+    """The expected state of the pool, in plain Python."""
 
     def __init__(self) -> None:
         self.held: dict[int, int] = {}  # by page
@@ -138,7 +138,7 @@ def test_a_pool_refuses_what_it_does_not_have() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(1, 3)), max_size=6), st.integers(0, 5))
 def test_fresh_pages_take_the_place_of_others(parts: list[tuple[int, int, int]], behind: int) -> None:
-    """Parts of a directory: pages that stay, then pages that so many fresh ones replace."""
+    """Parts of a directory: pages that stay, then pages that the same number of fresh ones replace."""
     old: list[int] = []
     wanted, replaced, ranges, fresh = [], [], [], []
     for stay, go, come in parts:

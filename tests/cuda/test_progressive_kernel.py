@@ -1,4 +1,4 @@
-"""Progressive order on kernel devices: passes are those of the reference, and ranks those of rows."""
+"""Progressive order on kernel devices: passes equal the reference, and PageRank equals that of rows."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_there_may_be_no_edges(bench: Bench) -> None:
     assert alone.values.tolist() == [0.25] * 4
 
 
-def test_passes_hear_a_stop_and_count_their_edges(bench: Bench) -> None:
+def test_passes_can_be_stopped_and_count_their_edges(bench: Bench) -> None:
     edges = EdgeOrder(*random_list(500)).edges
     device, control = bench.device, Control()
     bench.do(lambda: progressive.reorder(device, edges, 16, 1, control))

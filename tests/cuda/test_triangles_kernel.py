@@ -74,7 +74,7 @@ def test_a_task_in_pieces_is_the_same(bench: Bench, monkeypatch: pytest.MonkeyPa
     check(launch(bench, csr(rows), [Task(0, 3), Task(3, NUM_ROWS)], by), by, expected)
 
 
-def test_a_stop_is_heard_between_pieces(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_takes_effect_between_pieces(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(triangles, "_ENTRIES_PER_PIECE", 3000)
     control = Control()
     control.stop()

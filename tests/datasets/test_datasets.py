@@ -42,7 +42,7 @@ def test_a_directed_graph_can_be_had_undirected() -> None:
     assert np.array_equal(graph.ids, dataset("polblogs").ids)
 
 
-def test_an_unknown_name_is_told_which_there_are() -> None:
+def test_the_error_for_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(InputError, match="no bundled graph 'karat'.*karate, dolphins"):
         dataset("karat")
 

@@ -1,4 +1,4 @@
-"""The control: stop and progress words, and controls beside it."""
+"""The control: stop and progress words, and dependent controls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from graphlode.common.control import Control
 
 
-def test_a_stop_is_heard_at_the_next_check() -> None:
+def test_a_stop_takes_effect_at_the_next_check() -> None:
     control = Control()
     control.check()
     control.stop()

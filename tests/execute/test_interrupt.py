@@ -1,4 +1,4 @@
-"""Ctrl-C: heard within a second in every kind of work, and the interpreter goes on."""
+"""Ctrl-C takes effect within a second in every kind of work, and the interpreter continues."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ WORK |= {
 
 
 @pytest.mark.parametrize("name", sorted(WORK))
-def test_an_interrupt_is_heard_within_a_second(name: str) -> None:
+def test_an_interrupt_takes_effect_within_a_second(name: str) -> None:
     prepare, work, devices = WORK[name]
     script = SCRIPT.format(prepare=prepare, work=work, devices=devices)
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Threads of the native core stay between loops of different widths: to end and start them takes longer than a loop."""
+"""Threads of the native core stay alive between loops of different widths: restarting takes longer than a loop."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def native_threads() -> set[str]:
 
 
 def run_loops(threads: int) -> None:
-    """Two loops that so many threads are worth while for."""
+    """Two loops that are large enough for this number of threads."""
     rows = np.zeros(threads * _PAIRS_PER_THREAD, np.int32)
     _native.packed_pair_keys(rows, rows, 1, False, threads)
 
@@ -48,11 +48,11 @@ def test_a_team_stays_when_fewer_are_wanted() -> None:
         return seen
 
     first, *others = on_new_thread(work)
-    assert len(first) == 3  # besides the caller
+    assert len(first) == 3  # in addition to the caller
     assert all(other == first for other in others)
 
 
-def test_a_team_grows_at_once_and_shrinks_when_nobody_has_wanted_it_for_long() -> None:
+def test_a_team_grows_at_once_and_shrinks_after_long_disuse() -> None:
     def work() -> list[int]:
         before = native_threads()
         sizes = []

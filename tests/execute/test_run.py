@@ -24,30 +24,30 @@ from graphlode.generate import complete, erdos_renyi, kronecker
 from graphlode.graph.views import Csr, Oriented
 
 
-def test_progress_is_told_from_the_calling_thread_and_reaches_the_total(devices: Any) -> None:
-    told: list[tuple[int, int, int]] = []
+def test_progress_is_reported_on_the_calling_thread_and_reaches_the_total(devices: Any) -> None:
+    reports: list[tuple[int, int, int]] = []
     graph = erdos_renyi(60, p=0.3, seed=1)
     gl.count_triangles(
-        graph, devices=devices, progress=lambda done, total: told.append((done, total, threading.get_ident()))
+        graph, devices=devices, progress=lambda done, total: reports.append((done, total, threading.get_ident()))
     )
-    assert told
-    assert {thread for _, _, thread in told} == {threading.get_ident()}
-    assert {total for _, total, _ in told} == {60}
-    counts = [done for done, _, _ in told]
+    assert reports
+    assert {thread for _, _, thread in reports} == {threading.get_ident()}
+    assert {total for _, total, _ in reports} == {60}
+    counts = [done for done, _, _ in reports]
     assert counts == sorted(counts) and counts[-1] == 60
 
 
 @pytest.mark.parametrize("device", ["reference", "cpu"])
-def test_progress_is_told_while_the_work_goes_on(device: str) -> None:
-    told: list[int] = []
+def test_progress_is_reported_while_the_work_runs(device: str) -> None:
+    reports: list[int] = []
     graph = complete(90) if device == "reference" else complete(800)
-    gl.count_triangles(graph, by="edge", devices=device, progress=lambda done, total: told.append(done))
-    assert told[-1] == graph.num_vertices
-    assert len(told) > 1 and told[0] < told[-1]
+    gl.count_triangles(graph, by="edge", devices=device, progress=lambda done, total: reports.append(done))
+    assert reports[-1] == graph.num_vertices
+    assert len(reports) > 1 and reports[0] < reports[-1]
 
 
 def test_building_a_view_is_not_taken_for_progress() -> None:
-    """A degeneracy order peels the whole graph; that must not look like finished work of the operation."""
+    """A degeneracy order peels the whole graph; this must not count as progress of the operation."""
     seen: list[int] = []
     found = kernel_module
     kernel = found(resolve("cpu")[0], TRIANGLES.name)
@@ -129,7 +129,7 @@ def test_the_graph_itself_counts_where_it_must_be_copied() -> None:
 
 
 class Broken:
-    """A kernel that fails on one device while the others have much to do."""
+    """A kernel fails on one device while the others have much work."""
 
     def __init__(self, real: Any, fails: bool) -> None:
         self._real, self._fails = real, fails
@@ -202,7 +202,7 @@ def test_wrong_shares_are_refused_even_for_one_device(devices: Any, shares: Any)
 
 
 def test_what_is_learnt_of_a_device_is_slots_per_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Slots hold even work. Rows do not: equal devices would learn unequal shares because heavy rows come last."""
+    """Slots hold equal work. With equal rows, equal devices would learn unequal shares: heavy rows come last."""
     learnt: list[list[int]] = []
     monkeypatch.setattr(running, "_remember", lambda operation, devices, done, busy: learnt.append(list(done)))
     gl.count_triangles(kronecker(12, 16, seed=1), devices=["cpu", "reference"], shares={"cpu": 3, "reference": 1})

@@ -1,4 +1,4 @@
-"""Streams: batches in order, bounded, with errors, ends and stops that arrive."""
+"""Streams: batches in order, bounded memory; errors, ends and stops arrive."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ PROVENANCE = Provenance("made", 0, ("nowhere",), "by hand", 0.0)
 
 
 def counting(last: int, seen: list[int] | None = None, error: Exception | None = None) -> Any:
-    def produce(sink: Sink, control: Control, told: Progress) -> Provenance:
+    def produce(sink: Sink, control: Control, report: Progress) -> Provenance:
         for number in range(last):
             if seen is not None:
                 seen.append(number)
             sink(np.array([number]))
-            told(number, last)
+            report(number, last)
         if error is not None:
             raise error
         return PROVENANCE
@@ -63,7 +63,7 @@ def test_what_was_made_before_an_error_is_given_before_it() -> None:
 def test_closing_stops_the_sink_and_the_control() -> None:
     ended: list[str] = []
 
-    def produce(sink: Sink, control: Control, told: Progress) -> Provenance:
+    def produce(sink: Sink, control: Control, report: Progress) -> Provenance:
         try:
             while True:
                 sink(np.zeros(1))
@@ -72,7 +72,7 @@ def test_closing_stops_the_sink_and_the_control() -> None:
         with pytest.raises(InterruptedError):
             control.check()
         with pytest.raises(InterruptedError):
-            told(0, 1)
+            report(0, 1)
         ended.append("control")
         return PROVENANCE
 
@@ -85,7 +85,7 @@ def test_closing_stops_the_sink_and_the_control() -> None:
 
 
 def test_sinks_of_many_threads_lose_nothing() -> None:
-    def produce(sink: Sink, control: Control, told: Progress) -> Provenance:
+    def produce(sink: Sink, control: Control, report: Progress) -> Provenance:
         def work(first: int) -> None:
             for number in range(first, first + 200):
                 sink(np.array([number]))
@@ -102,7 +102,7 @@ def test_sinks_of_many_threads_lose_nothing() -> None:
 
 
 def test_progress_ends_with_everything() -> None:
-    told: list[tuple[int, int]] = []
+    reports: list[tuple[int, int]] = []
 
     def produce(sink: Sink, control: Control, tell: Progress) -> Provenance:
         for done in range(4):
@@ -112,13 +112,13 @@ def test_progress_ends_with_everything() -> None:
         tell(4, 4)
         return PROVENANCE
 
-    assert len(list(Stream(produce, lambda done, total: told.append((done, total))))) == 4
-    assert told[-1] == (4, 4) and told.count((4, 4)) == 1
-    assert len(told) >= 3
+    assert len(list(Stream(produce, lambda done, total: reports.append((done, total))))) == 4
+    assert reports[-1] == (4, 4) and reports.count((4, 4)) == 1
+    assert len(reports) >= 3
 
 
 def test_a_forked_child_lets_go_of_a_stream_whose_lock_was_held_at_the_fork() -> None:
-    """The thread that held it is not in the child: waiting for the lock there would be for ever."""
+    """The thread that held it is not in the child: so waiting for the lock there would never end."""
     stream = Stream(counting(1000))
     next(stream)
     held, let_go = threading.Event(), threading.Event()

@@ -19,7 +19,7 @@ UNITS = st.one_of(st.sampled_from([0, 1, 1023, 1024, 1025]), st.integers(0, 20_0
 
 
 def drain(queue: TaskQueue, devices: int, num_units: int, pause: list[float] | None = None) -> list[np.ndarray]:
-    """How often each device was handed each unit, all devices at once."""
+    """How often each device received each unit, with all devices running at the same time."""
     seen = [np.zeros(num_units, np.int64) for _ in range(devices)]
     ready = Barrier(devices)
 

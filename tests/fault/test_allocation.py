@@ -1,7 +1,7 @@
 """The n-th allocation of the core fails, for every n: MemoryError, nothing leaked, and the next call is right.
 
-The counter sees every `buffer` of the core. The small vectors beside them are met by the second test, which takes away
-address space instead.
+The counter sees every `buffer` of the core. The second test covers the small vectors as well, because it limits the
+address space.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def live() -> int:
 
 
 def outcome(work: Callable[[gl.Graph], Any], graph: gl.Graph, n: int) -> Any:
-    """The answer, or None if memory ran out; nothing keeps the error and what hangs on it alive."""
+    """The answer, or None if memory ran out. The error and the objects it refers to are released."""
     _native.fail_allocation(n)
     try:
         return work(graph)
@@ -215,7 +215,7 @@ print(failed)
 
 
 def test_too_little_address_space_is_a_memory_error_and_nothing_worse(run_python: Any) -> None:
-    """Whichever allocation fails, of the core, of its vectors or of numpy."""
+    """For a failed allocation in the core, in its vectors or in numpy."""
     # Memory that is freed goes back to the system, so that every attempt has to ask for it again.
     environment = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536", "GRAPHLODE_THREADS": "2"}
     assert int(run_python(LITTLE_MEMORY, **environment)) > 3

@@ -1,4 +1,4 @@
-"""A batch that fails half way leaves the store as it was: for want of memory, or because of Ctrl-C."""
+"""A batch that fails half way, for lack of memory or because of Ctrl-C, leaves the store unchanged."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ class StoreMachine(RuleBasedStateMachine):
         self._applied(before, self.store.apply(gl.Batch(src, dst, weights, delete)))
 
     def _write(self, src: Any, dst: Any, weights: Any, delete: Any) -> Edges:
-        """Into the model; what that was before."""
+        """Puts the batch into the model; returns the previous state."""
         before = dict(self.edges)
         inserted = np.ones(src.size, bool) if delete is None else ~delete
         self.vertices += sorted({*src[inserted].tolist(), *dst[inserted].tolist()} - set(self.vertices))
@@ -201,7 +201,7 @@ def test_a_store_is_a_set_of_edges_after_any_sequence(devices: list[str]) -> Non
 @pytest.mark.parametrize("strategy", get_args(Strategy))
 @pytest.mark.parametrize("devices", mixes())
 def test_every_shard_splits_pages_grows_rows_and_gives_pages_back(devices: list[str], strategy: Strategy) -> None:
-    """What the machine's rules can do, for certain."""
+    """Runs the machine's rules in a fixed order and checks that they have their effects."""
     machine: Any = type("Machine", (StoreMachine,), {"devices": devices})()
     machine.make(directed=False, weighted=True, num_vertices=None, strategy=strategy, begin=4000)
     pages = [shard_pages(machine.store)]

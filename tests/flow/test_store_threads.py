@@ -61,10 +61,10 @@ def test_a_reader_does_not_wait_for_a_long_batch() -> None:
     store = gl.DynamicGraph(devices=["reference", "reference"])
     store.insert(RING, RING + 1)
     with ThreadPoolExecutor(1) as pool:
-        before = pool.submit(store.snapshot).result()  # from now on the store knows that others read
+        before = pool.submit(store.snapshot).result()  # from now on the store knows that there are readers
         held = threading.Event()
         shard = next(iter(store._shards))
-        shard.device.submit(held.wait)  # the device is busy: the batch cannot go on
+        shard.device.submit(held.wait)  # the device is busy: the batch cannot continue
         writing = pool.submit(store.insert, RING, RING + 7)
         assert store.snapshot() is before and store.num_edges == before.num_edges
         held.set()

@@ -1,4 +1,4 @@
-"""Planted cliques: the clique is there, it is where we are told, and the rest is random."""
+"""Planted cliques: the clique exists, `planted_members` names it, and the rest is random."""
 
 from __future__ import annotations
 

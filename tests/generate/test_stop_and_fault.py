@@ -1,4 +1,4 @@
-"""Native generators stop when told to, and leave nothing behind when memory runs out."""
+"""Native generators stop on request, and leak nothing when memory runs out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DRAWS = {
 
 
 @pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
-def test_a_stop_is_heard(draw):
+def test_a_stop_takes_effect(draw):
     control = Control()
     control.stop()
     before = _native.live_bytes()

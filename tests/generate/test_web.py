@@ -1,4 +1,4 @@
-"""Graphs like those of web pages: as many links as asked for, hosts, copied lists and popular pages."""
+"""Graphs like the web: the requested number of links, hosts, copied lists and popular pages."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from stores import even, mixes
 
 DIRECTED = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 
-# Whatever takes ids for narrower ones, or for unsigned ones, takes some of these for others.
+# Code that narrows ids, or treats them as unsigned, confuses some of these.
 POWERS = [2**31, 2**32, 2**33, 2**40, 2**53, 2**62]
 AROUND = [sign * power + step for sign, power, step in product((1, -1), POWERS, (-1, 0, 1))]
 IDS = [-(2**63), -(2**63) + 1, -2, -1, 0, 1, 2, 2**63 - 2, 2**63 - 1, *AROUND]
@@ -91,7 +91,7 @@ def test_ids_are_what_their_type_says(dtype: Any) -> None:
 
 @pytest.fixture
 def store_of_all_positions(request: pytest.FixtureRequest) -> gl.DynamicGraph:
-    """With as many vertices as there can be. The reference keeps nothing by row, so that this takes little memory."""
+    """The largest number of vertices. The reference keeps nothing by row, so this takes little memory."""
     return gl.DynamicGraph(request.param, num_vertices=MAX_ROWS, devices=["reference", "reference"])
 
 

@@ -1,4 +1,4 @@
-"""The native build gives what the reference build gives, on every path through it and with any number of threads."""
+"""The native build equals the reference build, on every path through it and for any number of threads."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_wide_graphs_give_the_same_views_and_counts() -> None:
 
 
 def test_a_thread_limit_of_openmp_loses_no_edges(run_python: Any) -> None:
-    """OpenMP may grant fewer threads than asked for; the parts of those that did not come must still be worked on."""
+    """OpenMP may grant fewer threads than requested; the parts of the missing threads must still be processed."""
     script = """
 import numpy as np, graphlode as gl
 src, dst = np.random.default_rng(0).integers(0, 5000, (2, 100_000))

@@ -1,4 +1,4 @@
-"""estimate: the bytes that a run would ask for, without running it."""
+"""estimate: the bytes that a run would need, without running it."""
 
 from __future__ import annotations
 

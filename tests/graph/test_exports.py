@@ -1,4 +1,4 @@
-"""What leaves a graph without a copy, and that nobody can change the graph through it."""
+"""Arrays that a graph exports without a copy, and that the graph cannot be changed through them."""
 
 from __future__ import annotations
 

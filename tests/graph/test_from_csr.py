@@ -1,4 +1,4 @@
-"""from_csr: canonical rows are taken as they are, others are rebuilt, malformed ones refused."""
+"""from_csr: canonical rows are used without copying, others are rebuilt, malformed ones rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""from_edges: what it takes, what it refuses, what it says it dropped."""
+"""from_edges: accepted input, rejected input, and the report of dropped edges."""
 
 from __future__ import annotations
 

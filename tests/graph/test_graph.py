@@ -1,4 +1,4 @@
-"""The members of Graph, its immutability and its Python manners."""
+"""The members of Graph, its immutability and its Python protocols."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tiled view: every edge in its tile, in order, alike on every device and from rows or lists."""
+"""The tiled view: every edge in its tile, sorted, the same on every device and from rows or lists."""
 
 from __future__ import annotations
 

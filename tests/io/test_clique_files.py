@@ -71,7 +71,7 @@ def test_memory_does_not_grow_with_the_list(path: Path, monkeypatch: pytest.Monk
         for _ in range(count):
             yield np.zeros((1 << 8, 3), np.int64)
 
-    write_cliques(batches(9), 3, path)  # what is loaded once is not counted
+    write_cliques(batches(9), 3, path)  # one-time loading is not counted
     tracemalloc.start()
     try:
         peaks = []

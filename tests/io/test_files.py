@@ -200,7 +200,7 @@ def test_what_a_message_quotes_is_printable(tmp_path):
 
 
 def test_a_long_number_before_a_last_carriage_return_ends_with_the_file(tmp_path):
-    """The last line is read with care however long it is: nothing behind the end of the map is looked at."""
+    """The last line may have any length: nothing after the end of the map is read."""
     line = b"1 2 0." + b"0" * 100 + b"1\r"
     path = tmp_path / "page.txt"
     path.write_bytes(b"0 1 2\n" * ((4096 - len(line)) // 6) + b" " * ((4096 - len(line)) % 6) + line)

@@ -57,7 +57,7 @@ def test_a_step_puts_the_jth_smallest_into_the_jth_block() -> None:
 
 def test_blocks_of_uneven_length_take_part_as_long_as_they_last() -> None:
     order = EdgeOrder([4, 1, 3, 2, 0], [0] * 5, order="progressive", lanes=2)
-    order.next_pass()  # blocks [4, 1] and [3, 2, 0]: the last 0 has nobody to be compared with
+    order.next_pass()  # blocks [4, 1] and [3, 2, 0]: the last 0 has no counterpart
     assert order.src.tolist() == [3, 1, 4, 2, 0]
 
 
@@ -83,7 +83,7 @@ def _spread(order: EdgeOrder, num_blocks: int) -> float:
     return float(np.mean([block.std() for block in np.split(order.src, cuts)]))
 
 
-def test_passes_are_skipped_and_end_as_told() -> None:
+def test_passes_are_skipped_and_end_as_specified() -> None:
     edges = random_list(5000)
     done = EdgeOrder(*edges, order="progressive", lanes=4)
     skipping = EdgeOrder(*edges, order="progressive", lanes=4, skip=2)

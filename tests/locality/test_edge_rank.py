@@ -1,4 +1,4 @@
-"""PageRank over lists of edges: any order gives the values that rows give."""
+"""PageRank over lists of edges: any order gives the same values as rows."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_an_iteration_sorts_tails_in_on_the_way() -> None:
     assert tiles.num_loose == 0
 
 
-def test_a_store_that_was_written_elsewhere_is_told() -> None:
+def test_a_store_that_was_written_elsewhere_is_an_error() -> None:
     tiles = TiledEdges(gl.DynamicGraph(devices="cpu"))
     tiles.store.insert([1], [2])
     with pytest.raises(StateError, match="the store has version 1, its tiles 0"):

@@ -1,4 +1,4 @@
-"""The environment says what a number depends on, and nothing about whose machine it was."""
+"""The environment describes what a measurement depends on, without identifying the machine."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_peak_memory_sees_what_the_core_takes():
 
 
 def test_peak_memory_sees_the_whole_process():
-    with PeakMemory() as peak, mmap.mmap(-1, 32 << 20) as taken:  # new pages, not what the heap has kept
+    with PeakMemory() as peak, mmap.mmap(-1, 32 << 20) as taken:  # new pages, not memory that the heap has kept
         for page in range(0, len(taken), mmap.PAGESIZE):
             taken[page] = 1
     if peak.resident is None:

@@ -176,7 +176,7 @@ def test_all_methods_agree_on_dense_rows_of_every_width(rest: int) -> None:
 
 
 def rows_of(offsets: Sequence[int], neighbors: Sequence[int]) -> dict[str, Any]:
-    """A view with rows of our own: an order that is not a degeneracy order may have rows of any length."""
+    """A view with given rows: an order that is not a degeneracy order may have rows of any length."""
     lengths = np.diff(offsets)
     order = np.argsort(-lengths, kind="stable")
     longest = int(lengths.max())
@@ -192,7 +192,7 @@ def rows_of(offsets: Sequence[int], neighbors: Sequence[int]) -> dict[str, Any]:
 @pytest.mark.parametrize("size", [64, 65, 600, 2100])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_long_row_over_a_path_is_searched_at_any_width(size: int, method: str) -> None:
-    """Row 0 holds everybody, the others the next two: a wheel of triangles, with known numbers of small cliques."""
+    """Row 0 holds all vertices, the others the next two: a wheel of triangles, with known numbers of small cliques."""
     neighbors = [list(range(1, size + 1))] + [[w for w in (v + 1, v + 2) if w <= size] for v in range(1, size + 1)]
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in neighbors])])
     view = rows_of(offsets.tolist(), list(itertools.chain(*neighbors)))
@@ -216,7 +216,7 @@ def test_multipartite_graphs_by_closed_forms(parts: tuple[int, ...]) -> None:
 
 
 def test_many_leaves_of_large_multiplicity_do_not_wrap() -> None:
-    """Pairs beyond what one closed form covers: most leaves stand for more than 2^50 choices each."""
+    """More pairs than one closed form covers: most leaves stand for more than 2^50 choices each."""
     parts = (2,) * 44
     view = view_of(complete_multipartite(*parts))
     assert count(view, 30)["total"] == cliques_of_multipartite(parts, 30) > 2**64
@@ -294,7 +294,7 @@ def test_methods_of_other_devices_are_refused_by_name(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_stop_is_heard_inside_a_single_row(method: str, threads: int) -> None:
+def test_a_stop_takes_effect_inside_a_single_row(method: str, threads: int) -> None:
     view = view_of(random_graph(300, 0.9, seed=1))
     control = Control()
     failure: list[BaseException] = []

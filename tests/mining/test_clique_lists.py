@@ -1,4 +1,4 @@
-"""Listing cliques: every clique once, in bounded memory, and nothing runs on when the caller stops."""
+"""Listing cliques: every clique once, in bounded memory, and nothing keeps running when the caller stops."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TRUTH = json.loads((Path(__file__).parents[1] / "data" / "truth" / "cliques.json
 
 
 def listed(graph: Any, k: int, **options: Any) -> list[Clique]:
-    """All cliques, each sorted; checks what holds of every batch."""
+    """All cliques, each sorted; checks the properties of every batch."""
     found: list[Clique] = []
     most = options.get("batch_size", 1 << 16)
     for batch in gl.list_cliques(graph, k, **options):
@@ -175,17 +175,17 @@ def test_provenance_comes_with_the_end(devices: str | list[str]) -> None:
     assert list(stream) == [], "an iterator that has ended stays ended"
 
 
-def test_progress_is_told_on_the_consuming_thread() -> None:
-    told: list[tuple[int, int]] = []
+def test_progress_is_reported_on_the_consuming_thread() -> None:
+    reports: list[tuple[int, int]] = []
 
     def progress(done: int, total: int) -> None:
         assert threading.current_thread() is threading.main_thread()
-        told.append((done, total))
+        reports.append((done, total))
 
     graph = gl.complete(60)
     assert sum(len(batch) for batch in gl.list_cliques(graph, 5, devices="cpu", progress=progress)) == comb(60, 5)
-    assert told[-1] == (graph.num_edges, graph.num_edges)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert reports[-1] == (graph.num_edges, graph.num_edges)
+    assert [done for done, _ in reports] == sorted(done for done, _ in reports)
 
 
 # Stopping
@@ -219,7 +219,7 @@ def test_leaving_the_context_ends_all_threads() -> None:
     assert own_threads() == []
 
 
-def test_a_stream_that_nobody_refers_to_stops(devices: str | list[str]) -> None:
+def test_a_stream_without_references_stops(devices: str | list[str]) -> None:
     for batch in gl.list_cliques(gl.complete(60), 6, devices=devices, batch_size=50):
         assert len(batch)
         break
@@ -315,8 +315,8 @@ def test_an_error_in_progress_ends_all_threads() -> None:
     assert own_threads() == []
 
 
-def test_a_forked_child_is_told_to_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its parent's threads are not in the child: it would wait for ever."""
+def test_a_forked_child_gets_an_error_that_asks_for_a_new_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its parent's threads are not in the child, so it would wait without end."""
     stream = gl.list_cliques(gl.complete(60), 6, devices="cpu", batch_size=100)
     next(stream)
     with monkeypatch.context() as patch:
@@ -346,7 +346,7 @@ def test_memory_is_bounded_whatever_there_is_to_list() -> None:
                 if found > 5_000_000:
                     break
         peak = _native.peak_bytes() - before
-    # Beside batches: bit rows of 100 candidates, places and names.
+    # In addition to batches: bit rows of 100 candidates, positions and names.
     assert peak < 16 * 8 * k * batch_size + 100_000
     assert found * 8 * k > 100 * peak
 

@@ -18,7 +18,7 @@ def estimate(pivot: float, enumerate_: float) -> dict[str, Any]:
     return {"pivot": pivot, "enumerate": enumerate_, "sampled": 10, "why": ""}
 
 
-def test_the_faster_method_is_chosen_and_both_times_are_told() -> None:
+def test_the_faster_method_is_chosen_and_both_times_are_reported() -> None:
     method, why = choose_method({"cpu": estimate(0.5, 20.0)})
     assert method == "pivot" and "0.5 s by pivoting" in why and "20 s by enumeration" in why and "10 roots" in why
     assert choose_method({"cpu": estimate(30.0, 2.0)})[0] == "enumerate"
@@ -52,7 +52,7 @@ class FakeDevice:
 
 @pytest.fixture
 def two_devices(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
-    """A machine with a CPU and a GPU whose estimates the test fills in; those asked for are marked as such."""
+    """A machine with a CPU and a GPU whose estimates the test fills in; it records which were requested."""
     times: dict[str, dict[str, Any]] = {}
     monkeypatch.setattr(clique_plan, "available", lambda: [FakeDevice("cuda:0"), FakeDevice("cpu")])
 
@@ -130,7 +130,7 @@ def test_where_cliques_hardly_overlap_the_choice_is_never_much_slower(n: int, de
 
 
 def test_many_vertices_needed_are_no_reason_to_enumerate() -> None:
-    """A complete graph less some pairs: enumeration would take longer than numbers of 64 bits can say."""
+    """A complete graph without some pairs: the cost of enumeration does not fit in 64 bits."""
     n, pairs, k = 400, 30, 200
     src, dst = np.triu_indices(n, 1)
     joined = (dst != src + 1) | (src % 2 == 1) | (src >= 2 * pairs)

@@ -293,7 +293,7 @@ def test_the_gpu_counts_larger_real_graphs(real_graph: Callable[..., gl.Graph], 
 
 
 def test_a_size_that_the_edges_cannot_make_is_not_searched_for() -> None:
-    """Nor is a table of binomials made for it: a large k on a large graph would take minutes and gigabytes."""
+    """No table of binomials is made for it: for a large k on a large graph that takes minutes and gigabytes."""
     path_and_clique = gl.from_edges(
         np.concatenate([np.arange(100_000), np.repeat(np.arange(60), 60)]),
         np.concatenate([np.arange(1, 100_001), np.tile(np.arange(60), 60)]),

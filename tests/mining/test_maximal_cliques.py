@@ -130,7 +130,7 @@ def test_all_threads_find_what_networkx_finds(n: int, density: float) -> None:
 @pytest.mark.parametrize("width", [60, 120, 250, 510, 530])
 @pytest.mark.parametrize("threads", [1, 4])
 def test_rows_of_every_width(width: int, threads: int) -> None:
-    """Rows of one to eight and of more words, written anew in narrower ones on the way down, and split branches."""
+    """Rows of one to eight and of more words, rewritten in narrower rows at deeper levels, and split branches."""
     wide = multipartite(width, width)  # two independent sets as long as a row
     dense = multipartite(*[1] * width, 3, 3, 3, 2)  # one clique as long as a row, and a few choices
     with gl.configure(threads=threads):
@@ -216,8 +216,8 @@ def test_a_stream_that_is_dropped_stops_by_itself() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_a_stop_is_heard_within_a_third_of_a_second(threads: int) -> None:
-    """Both searches, in the middle of a root that would take for ever."""
+def test_a_stop_takes_effect_within_a_third_of_a_second(threads: int) -> None:
+    """Both searches, in the middle of a root that would take extremely long."""
     from graphlode.common.control import Control
     from graphlode.cpu.device import CpuDevice
     from graphlode.cpu.mining.maximal_cliques import launch
@@ -245,7 +245,7 @@ def test_a_stop_is_heard_within_a_third_of_a_second(threads: int) -> None:
                     ids=None,
                     sink=sparse_sink,
                 )
-        assert 0.2 <= time.monotonic() - started < 0.2 + 0.3 * 3  # three times: other work may run beside
+        assert 0.2 <= time.monotonic() - started < 0.2 + 0.3 * 3  # factor three: other work may run at the same time
 
 
 def test_an_error_in_the_sink_ends_the_search_and_is_the_callers(threads: int) -> None:
@@ -268,11 +268,11 @@ def test_an_error_in_the_sink_ends_the_search_and_is_the_callers(threads: int) -
         )
 
 
-def test_progress_is_told_in_vertices() -> None:
+def test_progress_is_reported_in_vertices() -> None:
     graph = kronecker(10, 8, seed=1)
-    told: list[tuple[int, int]] = []
-    listed(graph, devices="cpu", progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (graph.num_vertices, graph.num_vertices)
+    reports: list[tuple[int, int]] = []
+    listed(graph, devices="cpu", progress=lambda done, total: reports.append((done, total)))
+    assert reports[-1] == (graph.num_vertices, graph.num_vertices)
 
 
 def test_auto_chooses_a_device_that_has_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:

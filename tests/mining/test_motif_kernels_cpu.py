@@ -71,7 +71,7 @@ def complete_bipartite(n: int) -> gl.Graph:
 
 
 def web_graph(seed: int = 1) -> gl.Graph:
-    """Hubs whose thousands of leaves share them in a few ways, edges among the hubs, and some among the leaves."""
+    """Hubs with thousands of leaves in a few classes of common hubs; edges among hubs, and some among leaves."""
     rng = np.random.default_rng(seed)
     hubs, leaves, kinds = 7, 6000, 9
     belongs = rng.random((kinds, hubs)) < 0.8
@@ -101,7 +101,7 @@ def test_parts_of_the_rows_add_up_to_the_sums_of_the_reference(edges: EdgeList, 
 @settings(max_examples=20)
 @given(simple_edge_lists(most_vertices=33, most_edges=150), st.integers(0, 33), st.sampled_from([4, 5]))
 def test_a_part_of_the_rows_has_the_sums_that_the_reference_gives_it(edges: EdgeList, cut: int, size: int) -> None:
-    """Devices share the rows, so not only the total counts."""
+    """Devices share the rows, so partial counts must be right, too."""
     view = view_of(gl.from_edges(edges.src, edges.dst, num_vertices=edges.num_vertices))
     cut = min(cut, edges.num_vertices)
     if cut in (0, edges.num_vertices):
@@ -136,7 +136,7 @@ def test_many_edges_are_ranked_alike_by_any_number_of_threads() -> None:
 
 
 def test_hubs_left_out_of_the_walks_lose_nothing() -> None:
-    """All rows at once go round the hubs; in parts every wedge is walked along."""
+    """A task with all rows avoids the hubs; tasks with parts of the rows enumerate every wedge."""
     view = view_of(web_graph())
     whole = sums_of(view)
     assert whole == sums_of(view, threads=2) == sums_of(view, cuts=[5000], threads=2)
@@ -205,7 +205,7 @@ def test_complete_graphs_have_their_closed_forms(n: int) -> None:
 
 
 def test_neighbourhoods_of_any_density_give_the_same() -> None:
-    """Dense ones are bit rows of many widths, thin ones lists; a part of the rows is counted in another way than all."""
+    """Dense graphs use bit rows of many widths, sparse ones lists; parts of the rows are counted in another way."""
     rng = np.random.default_rng(5)
     block = np.arange(400)
     dense = [(u, v) for u, v in itertools.combinations(block[:150], 2) if rng.random() < 0.5]
@@ -217,7 +217,7 @@ def test_neighbourhoods_of_any_density_give_the_same() -> None:
 
 
 def test_lists_of_a_row_longer_than_16_bits() -> None:
-    """A hub with 66,000 leaves and a few hundred neighbours that are joined with each other, all in parts of rows."""
+    """A hub with 66,000 leaves and a few hundred neighbors that are joined with each other, all in parts of rows."""
     few = gl.erdos_renyi(300, p=0.03, seed=2).edges()
     far = np.arange(66_300)
     graph = gl.from_edges(
@@ -266,7 +266,7 @@ def test_a_stop_takes_effect_at_once(what: str) -> None:
     stopped = perf_counter()
     control.stop()
     thread.join()
-    assert ended[0] - stopped < 2.0  # 0.3 s on a machine that has nothing else to do
+    assert ended[0] - stopped < 2.0  # 0.3 s on an idle machine
 
 
 def test_other_methods_are_refused() -> None:
@@ -277,7 +277,7 @@ def test_other_methods_are_refused() -> None:
 
 @pytest.mark.parametrize("graph", [dataset("jazz"), web_graph(), gl.erdos_renyi(3000, p=0.02, seed=3)], ids=str)
 def test_memory_stays_within_bounds(graph: gl.Graph) -> None:
-    """16 bytes per triangle at an edge and 64 per edge, beside what each thread needs per vertex."""
+    """16 bytes per triangle at an edge and 64 per edge, in addition to the memory of each thread per vertex."""
     n, m = graph.num_vertices, graph.num_edges
     shape = {"num_vertices": n, "num_edges": m}
     _native.reset_peak_bytes()
@@ -292,7 +292,7 @@ def test_memory_stays_within_bounds(graph: gl.Graph) -> None:
     _native.reset_peak_bytes()
     sums_of(view, threads=2)
     assert _native.peak_bytes() - held <= motifs.memory(Cpu(2), shape, size=5, method="fused") + 8 * incidences
-    for edges in (False, True) if n < 5000 else ():  # orbits are walked to through hubs, too
+    for edges in (False, True) if n < 5000 else ():  # orbits use hubs, too
         _native.reset_peak_bytes()
         raw_of(view, edges, threads=2)
         assert _native.peak_bytes() - held <= orbits.memory(Cpu(2), shape, size=5, edges=edges) + 8 * incidences

@@ -1,4 +1,4 @@
-"""Motifs beside random graphs: degrees stay, the seed decides, and scores say what they should."""
+"""Motif profiles: random graphs keep degrees and depend on the seed; scores are right."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_samples_depend_on_seed_and_number_only() -> None:
 
 
 def test_every_graph_of_the_degrees_is_equally_likely() -> None:
-    """Degrees 2, 2, 2, 1, 1 have seven simple graphs: six paths of five vertices, and a triangle beside an edge."""
+    """Degrees 2, 2, 2, 1, 1 have seven simple graphs: six paths of five vertices, and a triangle plus an edge."""
     ends = np.arange(5, dtype=np.int32)
     samples = 7000
     made = rewire(ends[:-1], ends[1:], attempts=80, seed=2, first=0, samples=samples, threads=2, control=Control())

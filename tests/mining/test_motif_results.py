@@ -1,4 +1,4 @@
-"""What motif counts can be turned into: plain values, tables, drawings, figures."""
+"""Conversions of motif counts: plain values, tables, drawings, figures."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def test_orbits_beyond_64_bits_are_python_integers() -> None:
 
 
 def test_raw_terms_that_may_overflow_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No graph of that size fits here, so the limit comes down: what decides are paths of 2 and of 3 edges."""
+    """Graphs that overflow are too large for a test, so the limit is lowered. It depends on paths of 2 and 3 edges."""
     n, paths2, paths3 = 6, 5 * 4, 5 * 4 * 3
     bound = 2.0 * ((n - 1) * paths3 + (n - 2) * paths3 + paths2**2 / 2)
     monkeypatch.setattr(orbit_formulas, "LIMIT", bound + 1)

@@ -1,4 +1,4 @@
-"""What may import what, and what importing graphlode must not load."""
+"""Allowed imports between layers, and modules that importing graphlode must not load."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def test_every_module_of_the_package_is_in_a_layer() -> None:
     assert found - {"__init__", "__main__"} == set().union(*layers())
 
 
-def test_agents_are_told_the_layers_that_are_checked() -> None:
+def test_the_documented_layers_are_those_that_are_checked() -> None:
     text = " ".join((ROOT / "AGENTS.md").read_text("utf-8").split())
-    told = text.partition("left may import right: `")[2].partition("`")[0]
-    assert [{name.strip() for name in layer.split("|")} for layer in told.split(">")] == layers()
+    documented = text.partition("left may import right: `")[2].partition("`")[0]
+    assert [{name.strip() for name in layer.split("|")} for layer in documented.split(">")] == layers()
 
 
 @pytest.mark.parametrize("path", sources("."), ids=lambda path: path.relative_to(PACKAGE).as_posix())

@@ -1,4 +1,4 @@
-"""Every operation has all its siblings, and its kernels look alike on every backend."""
+"""Every operation has all its files, and its kernels have the same signatures on every backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in the repository: no machine paths, no stray files, files of a readable size."""
+"""The files of the repository: no machine paths, no stray files, readable sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The committed type stub of an extension is what the extension says of itself."""
+"""The committed type stub of an extension equals the generated one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Breadth-first search: how many steps away every vertex is, and over which neighbor."""
+"""Breadth-first search: the number of steps to every vertex, and the neighbor it is reached from."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ BFS = Operation(name="analytics.bfs", view=Csr(), unit="vertex", combine=_only, 
 class Bfs:
     """Levels and parents of a breadth-first search, one entry per vertex in the order of `Graph.ids`.
 
-    `levels` are steps from the source; -1: not reached. `parents` names the neighbor one step nearer to the source, the
-    lowest if there are several; -1 for the source itself and for whoever is not reached. So the tree does not depend on
-    the device or the number of threads.
+    `levels` are steps from the source, -1 for vertices that are not reached. `parents` holds the neighbor one step
+    nearer to the source, the lowest if there are several; -1 for the source and for vertices that are not reached.
+    The tree does not depend on the device or the number of threads.
     """
 
     source: int
@@ -75,23 +75,25 @@ def bfs(
     devices: Devices = "auto",
     progress: Progress | None = None,
 ) -> Bfs:
-    """Steps from a source to every vertex, and a tree of shortest ways.
+    """Number of steps from a source to every vertex, and a tree of shortest paths.
 
     Parameters
     ----------
     graph
-        A Graph, a store, a scipy sparse matrix or a networkx graph; edges of a directed graph are followed in their direction.
+        A Graph, a store, a scipy sparse matrix or a networkx graph. Edges of a directed graph are followed in their
+        direction.
     source
         Where the search begins: an original id.
     indices
         Whether `source` and `parents` are positions instead of original ids.
     devices
-        Where to run: one device, or for a store the devices of its shards; "auto" stays where a store is.
+        Where to run: one device, or for a store the devices of its shards. "auto" runs on the devices of the store.
     progress
-        Called as progress(done, total) now and then.
+        Called as progress(done, total) from time to time.
 
-    Raises InputError for a source that is not in the graph. Cost: linear in vertices and edges, mostly far less: levels
-    that hold much of an undirected graph are found from their far side. Memory: some words per vertex.
+    Raises InputError for a source that is not in the graph. Cost: linear in vertices and edges at most. In undirected
+    graphs it is usually far less, because large levels are found from the vertices not reached yet. Memory: a few words
+    per vertex.
 
     >>> import graphlode as gl
     >>> gl.bfs(gl.star(3), 1).levels.tolist()

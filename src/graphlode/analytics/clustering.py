@@ -1,6 +1,6 @@
-"""Clustering: how many of the pairs of a vertex's neighbors are neighbors themselves.
+"""Clustering coefficients: the fraction of pairs of a vertex's neighbors that are neighbors themselves.
 
-There is no kernel of its own: everything follows from degrees and the triangles at each vertex.
+There is no separate kernel: the coefficients follow from degrees and the number of triangles at each vertex.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Clustering:
-    """Clustering coefficients: local ones in the order of `Graph.ids`, and the two that describe the whole graph.
+    """Clustering coefficients: one per vertex in the order of `Graph.ids`, and two for the whole graph.
 
-    `values` are the triangles at a vertex by the pairs of its neighbors; 0 for a vertex with fewer than two.
-    `average` is their mean. `transitivity` is three times the triangles by the number of all such pairs.
+    `values` are the triangles at a vertex divided by the pairs of its neighbors; 0 for a vertex of degree below 2.
+    `average` is their mean. `transitivity` is three times the number of triangles divided by the number of all pairs.
     """
 
     values: FloatArray
@@ -63,8 +63,8 @@ def clustering(
     Parameters
     ----------
     graph
-        A Graph, a store, a scipy sparse matrix or a networkx graph; of a directed graph the undirected form is used.
-        Weights do not count.
+        A Graph, a store, a scipy sparse matrix or a networkx graph. A directed graph is used in its undirected form.
+        Weights are ignored.
     devices, shares, progress
         As for `count_triangles`.
 

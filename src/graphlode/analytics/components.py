@@ -1,4 +1,4 @@
-"""Connected components: which vertices hang together."""
+"""Connected components: which vertices are joined by a path."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COMPONENTS = Operation(
 class Components:
     """The component of each vertex in the order of `Graph.ids`.
 
-    Components are numbered from 0 in the order of their first vertices.
+    Components are numbered from 0, in the order of their first vertices.
     """
 
     labels: AnyArray
@@ -64,20 +64,20 @@ class Components:
 
 
 def connected_components(graph: Any, *, devices: Devices = "auto", progress: Progress | None = None) -> Components:
-    """Which vertices are joined by a path; of a directed graph the weakly connected components.
+    """Connected components; for a directed graph the weakly connected components.
 
     Parameters
     ----------
     graph
-        A Graph, a store, a scipy sparse matrix or a networkx graph; in a directed one the direction of edges does not count, and the
-        provenance says so.
+        A Graph, a store, a scipy sparse matrix or a networkx graph. The direction of edges is ignored; for a directed
+        graph the provenance says so.
     devices
-        Where to run: one device, or for a store the devices of its shards; "auto" stays where a store is.
+        Where to run: one device, or for a store the devices of its shards. "auto" runs on the devices of the store.
     progress
-        Called as progress(done, total) now and then.
+        Called as progress(done, total) from time to time.
 
-    Cost: nearly linear in vertices and edges; in undirected graphs most edges of the largest component are not looked
-    at. Memory: two words per vertex.
+    Cost: nearly linear in vertices and edges. In undirected graphs most edges of the largest component are skipped.
+    Memory: two words per vertex.
 
     >>> import graphlode as gl
     >>> gl.connected_components(gl.from_edges([0, 3], [2, 4], num_vertices=5)).labels.tolist()

@@ -35,8 +35,8 @@ CORES = Operation(name="analytics.cores", view=Csr(), unit="vertex", combine=_on
 class CoreNumbers:
     """Core number of each vertex in the order of `Graph.ids`.
 
-    `order` lists the original ids of the vertices in a degeneracy order: each has at most `degeneracy` neighbors after
-    it. It does not depend on the device or the number of threads.
+    `order` lists the original ids of the vertices in a degeneracy order: each vertex has at most `degeneracy` neighbors
+    after it. The order does not depend on the device or the number of threads.
     """
 
     values: Int64Array
@@ -70,8 +70,8 @@ class CoreNumbers:
 def core_numbers(graph: Any, *, devices: Devices = "auto", progress: Progress | None = None) -> CoreNumbers:
     """Core number of every vertex and a degeneracy order.
 
-    Vertices are removed in rounds, all of the lowest remaining degree at once. Cost: linear in vertices and edges, plus
-    a look at the vertices left at every eighth of at most `degeneracy` levels.
+    Vertices are removed in rounds: each round removes all vertices of the lowest remaining degree. Cost: linear in
+    vertices and edges, plus a scan of the remaining vertices at every eighth of at most `degeneracy` levels.
 
     >>> import graphlode as gl
     >>> gl.core_numbers(gl.star(4)).values.tolist()

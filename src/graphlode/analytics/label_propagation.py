@@ -1,4 +1,4 @@
-"""Label propagation: communities, from every vertex taking the label that most of its neighbors have."""
+"""Label propagation: finds communities by giving each vertex the most frequent label among its neighbors."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ LABEL_PROPAGATION = Operation(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Communities:
-    """The community of each vertex in the order of `Graph.ids`; numbered from 0 in the order of their first vertices.
+    """The community of each vertex in the order of `Graph.ids`, numbered from 0 in the order of their first vertices.
 
-    `converged` says whether the last of `iterations` changed nothing.
+    `converged` says whether the last of the `iterations` changed nothing.
     """
 
     labels: AnyArray
@@ -78,27 +78,28 @@ def label_propagation(
     devices: Devices = "auto",
     progress: Progress | None = None,
 ) -> Communities:
-    """Communities: at first every vertex is one, then each goes to where most of its neighbors are.
+    """Communities: each vertex starts in its own, then repeatedly joins the one most of its neighbors are in.
 
     Parameters
     ----------
     graph
-        A Graph, a store, a scipy sparse matrix or a networkx graph; of a directed graph the undirected form is used.
-        Weights do not count.
+        A Graph, a store, a scipy sparse matrix or a networkx graph. A directed graph is used in its undirected form.
+        Weights are ignored.
     max_iter
-        Most iterations; a result that needs more has `converged` False.
+        Largest number of iterations, at least 1. If the labels still change then, the result has `converged` False.
     seed
-        Decides who changes in which half of an iteration: another seed may find other communities, the same one always
-        finds the same, on every device. None is 0.
+        Decides which vertices change in which half of an iteration. Different seeds may find different communities; the
+        same seed finds the same ones on every device. None means 0.
     devices
         Where to run: one device.
     progress
-        Called as progress(done, total) now and then.
+        Called as progress(done, total) from time to time.
 
-    A vertex takes the label that most of its neighbors have; of several the lowest, but it keeps its own if that is among
-    them. In each iteration a hash gives every vertex one of two phases; all of a phase change at once. Raises InputError
-    for values out of range. Cost: a look at every edge in the first iterations, then at the edges of those next to a
-    change; memory: three numbers per vertex, and some for the longest row.
+    A vertex takes the most frequent label among its neighbors. If several are most frequent, it keeps its own if that
+    is among them, else it takes the lowest. In each iteration a hash puts every vertex into one of two phases; all
+    vertices of a phase change at once. Raises InputError for values out of range. Cost: one pass over all edges in the
+    first iterations, later only over the edges of vertices next to a change. Memory: three numbers per vertex, and a
+    buffer for the longest row.
 
     >>> import graphlode as gl
     >>> two_triangles = gl.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3])
@@ -140,10 +141,10 @@ def _integer(value: Any, name: str, least: int) -> int:
 
 
 def _numbered(labels: AnyArray) -> tuple[AnyArray, int]:
-    """Labels, which are positions of vertices, as numbers from 0 in the order of their first vertices."""
+    """Renumbers labels, which are positions of vertices, from 0 in the order of their first vertices."""
     positions = np.arange(labels.size, dtype=labels.dtype)
     first = np.empty_like(labels)
-    first[labels[::-1]] = positions[::-1]  # who writes last stays
+    first[labels[::-1]] = positions[::-1]  # the last write wins: that of the lowest position
     begins = first[labels] == positions
     numbers = np.cumsum(begins, dtype=labels.dtype) - 1
     return numbers[first[labels]], int(begins.sum())

@@ -1,4 +1,4 @@
-"""PageRank: how often a walk that follows edges at random, and sometimes starts anew, is at each vertex."""
+"""PageRank: how often a random walk is at each vertex if it follows edges and sometimes restarts."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _OF_DIRECTED = replace(PAGERANK, view=Transposed())
 
 @dataclass(frozen=True, eq=False)
 class PageRank:
-    """The value of each vertex in the order of `Graph.ids`; they sum to 1.
+    """The PageRank of each vertex in the order of `Graph.ids`; the values sum to 1.
 
-    `converged` says whether the last of `iterations` steps moved the values by less than the tolerance.
+    `converged` says whether the last of the `iterations` moved the values by less than the tolerance.
     """
 
     values: FloatArray
@@ -86,36 +86,37 @@ def pagerank(
     devices: Devices = "auto",
     progress: Progress | None = None,
 ) -> PageRank:
-    """PageRank of every vertex, by power iteration; arguments mean what they mean in networkx.
+    """PageRank of every vertex, by power iteration. The arguments mean the same as in networkx.
 
     Parameters
     ----------
     graph
         A Graph, a store, a scipy sparse matrix or a networkx graph.
     damping
-        Probability that the walk follows an edge instead of starting anew, 0 to 1.
+        Probability that the walk follows an edge instead of restarting, 0 to 1.
     tol
-        Iteration ends when the values have moved by less than `tol` times the number of vertices, all together.
+        The iteration ends when the absolute changes of all values sum to less than `tol` times the number of vertices.
     max_iter
-        Most iterations; a result that needs more has `converged` False.
+        Largest number of iterations, at least 1. If the values still move then, the result has `converged` False.
     personalization
-        Where the walk starts anew, and goes from vertices without a way out: non-negative weights by original id (those
-        left out are 0), or one per vertex in the order of `Graph.ids`. None: anywhere alike.
+        Where the walk restarts, and where it continues from vertices without outgoing edges. Non-negative weights: a
+        mapping by original id (missing ids are 0), or one value per vertex in the order of `Graph.ids`. None: all
+        vertices are equally likely.
     weights
-        Whether the walk takes edges in proportion to their weights, as networkx does; else all alike.
+        Whether the walk takes edges in proportion to their weights, as networkx does. Otherwise all are equally likely.
     layout
-        How the edges lie that values are sent along: "rows", or "tiles", which take some time to build and much less for
-        each iteration on graphs whose vertices do not fit a cache, see `docs/locality.md`. "auto" chooses, and
-        `provenance.method` tells.
+        How the edges are stored for the iterations. "tiles" take time to build, but make each iteration much faster on
+        graphs whose vertices do not fit in cache, see `docs/locality.md`. "rows" need no preparation. "auto" chooses,
+        and `provenance.method` says which was used.
     devices
-        Where to run: one device, or for a store the devices of its shards; "auto" stays where a store is. With `weights`
-        the rows of several shards are merged and run on one device.
+        Where to run: one device, or for a store the devices of its shards. "auto" runs on the devices of the store.
+        With `weights` the rows of several shards are merged and run on one device.
     progress
-        Called as progress(done, total) now and then.
+        Called as progress(done, total) from time to time.
 
-    Raises InputError for values out of range and for weights that are negative or not there, UnsupportedError for tiles
-    with weights or on several shards. Cost: one look at every edge per iteration; memory: five numbers per vertex, and of
-    a directed graph or with tiles a copy of its edges by their ends.
+    Raises InputError for values out of range and for weights that are negative or missing, UnsupportedError for tiles
+    with weights or on several shards. Cost: one pass over all edges per iteration. Memory: five numbers per vertex. A
+    directed graph and tiles also need a copy of the edges.
 
     >>> import graphlode as gl
     >>> gl.pagerank(gl.star(4)).values.round(3).tolist()
@@ -137,13 +138,13 @@ def pagerank(
         if len(shards) == 1:
             devices = shards[0].device.name
         device = resolve(devices, operation.kernels)[0]
-        if not weights and _on_tiles(given, device, layout, _likely_iterations(settings)):
+        if not weights and _runs_on_tiles(given, device, layout, _likely_iterations(settings)):
             row_bits = kernel_module(device, operation.name).TILE_ROW_BITS
             tiled = Tiled(row_bits, linked=restart is None, directed=given.directed)
             operation, label = replace(operation, view=tiled), "power iteration on tiles"
         elif len(shards) == 1 and not (given.directed or weights) and max_iter <= iterations_on_pages(shards[0]):
             operation, devices = on_pages(operation, given, devices)
-        in_order = _weights_of_in_rows(given) if weights else None
+        in_order = _incoming_weights(given) if weights else None
         found = run(operation, given, devices, progress=progress, label=label, weights=in_order, **settings)
     value = found.value
     return PageRank(
@@ -155,25 +156,25 @@ def pagerank(
     )
 
 
-def _on_tiles(graph: Graph, device: Device, layout: Layout, iterations: float) -> bool:
-    """Whether to run on tiles: as told, or if they are there, or if the device's kernel finds them worth building."""
+def _runs_on_tiles(graph: Graph, device: Device, layout: Layout, iterations: float) -> bool:
+    """Whether to run on tiles: if requested, already built, or worth building according to the device's kernel."""
     if layout != "auto":
         return layout == "tiles"
     kernel = kernel_module(device, PAGERANK.name)
     if not hasattr(kernel, "prefers_tiles"):
         return False
     views = (Tiled(kernel.TILE_ROW_BITS, linked, directed=graph.directed) for linked in (False, True))
-    there = any((device.space, view) in graph.held for view in views)
-    return there or bool(kernel.prefers_tiles(device, graph.sizes, iterations))
+    already_built = any((device.space, view) in graph.held for view in views)
+    return already_built or bool(kernel.prefers_tiles(device, graph.sizes, iterations))
 
 
 def _likely_iterations(settings: Mapping[str, Any]) -> float:
-    """How many there may be: values move by the factor `damping` less each time at the worst, mostly by much less."""
+    """An estimate. In the worst case each iteration shrinks the change by the factor `damping`, usually by more."""
     tolerance, damping, most = settings["tolerance"], settings["damping"], settings["max_iter"]
     if not (tolerance > 0 and 0 < damping < 1):
         return float(most)
-    at_worst = math.log(min(tolerance, 2) / 2) / math.log(damping)
-    return float(min(most, 1 + at_worst / 3))
+    worst_case = math.log(min(tolerance, 2) / 2) / math.log(damping)
+    return float(min(most, 1 + worst_case / 3))
 
 
 def _check(damping: float, tol: float, max_iter: int, layout: str) -> None:
@@ -191,8 +192,8 @@ def _check(damping: float, tol: float, max_iter: int, layout: str) -> None:
         raise InputError(f"max_iter must be an integer of at least 1, got {max_iter!r}")
 
 
-def _weights_of_in_rows(graph: Graph) -> FloatArray:
-    """The weight of every entry that leads to a vertex, in the order of the view."""
+def _incoming_weights(graph: Graph) -> FloatArray:
+    """The weight of every incoming edge, in the order of the view."""
     if graph.weights is None:
         raise InputError("the graph has no weights; leave weights=False to count all edges alike")
     if graph.weights.size and graph.weights.min() < 0:
@@ -203,7 +204,7 @@ def _weights_of_in_rows(graph: Graph) -> FloatArray:
 
 
 def _restart(graph: Graph, personalization: Mapping[int, float] | Sequence[float] | AnyArray) -> FloatArray:
-    """The probability of starting anew at each vertex."""
+    """The probability of restarting at each vertex."""
     weights = np.zeros(graph.num_vertices)
     if isinstance(personalization, Mapping):
         named = np.array(list(personalization), dtype=object)

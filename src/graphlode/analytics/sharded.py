@@ -1,4 +1,4 @@
-"""What operations over the shards of a store have in common: all shards work at the same time, each where it is."""
+"""Shared parts of operations over the shards of a store: all shards work at the same time, each on its own device."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ class ShardedRun:
         self._started = self._begun = perf_counter()
 
     def on_all(self, work: Callable[[int, HeldShard], T], progress: Progress | None = None, total: int = 0) -> list[T]:
-        """What work(number, shard) gives for each shard, on its worker."""
+        """Runs work(number, shard) for each shard on its device's worker; returns the results in order."""
         shards = enumerate(self._snapshot.shards)
         futures = [shard.device.submit(partial(work, number, shard)) for number, shard in shards]
         return wait_all(futures, self.control, progress, total)
 
     def on_parts(self, parts: Sequence[P], work: Callable[..., T], *arguments: Any) -> list[T]:
-        """What work(part, *arguments) gives for each shard's part, on its worker."""
+        """Runs work(part, *arguments) for each shard's part on its device's worker; returns the results in order."""
         shards = zip(self._snapshot.shards, parts, strict=True)
         return wait_all([shard.device.submit(partial(work, part, *arguments)) for shard, part in shards], self.control)
 
-    def viewed(self) -> None:
-        """What was done up to now counts as making views."""
+    def views_built(self) -> None:
+        """Counts the time so far as building views."""
         self._begun = perf_counter()
 
     def outcome(self, value: Any, operation: str, method: str, notes: tuple[str, ...] = ()) -> Outcome:

@@ -1,9 +1,10 @@
 """Breadth-first search over the shards of a store, one exchange per level.
 
-Every shard holds some of the rows whole and keeps who was reached so far. It is told the frontier and answers who of the
-next level it can see, with the lowest parent it sees for each; a vertex that several shards see gets the lowest of all. In
-an undirected graph it says first how much it has to do, and all hear which direction was chosen. So the tree is the same as on one device, and what
-travels is each vertex once to every shard and once back. The kernels are `analytics/bfs_step` of each backend.
+Every shard holds some of the rows completely and remembers which vertices were reached. For each level it receives the
+frontier and returns the vertices of the next level that it can see, each with its lowest parent. If several shards see
+a vertex, the lowest parent wins. In an undirected graph each shard first reports how many entries the frontier has; all
+then search in the same direction. The tree is therefore the same as on one device. Each vertex is sent once to every
+shard and returned at most once by each. The kernels are `analytics/bfs_step` of each backend.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ KERNEL = "analytics.bfs_step"
 
 
 def worth_looking_back(frontier_entries: int, entries_left: int, unreached: int) -> bool:
-    """Whether a level is cheaper to find backwards; told in native/src/walks/bfs_search.hpp."""
+    """Whether a level is cheaper to find backwards; native/src/walks/bfs_search.hpp explains the rule."""
     return 2 * frontier_entries**2 > unreached * max(frontier_entries, entries_left)
 
 
 class _Part:
-    """One shard in the search; each call is one trip to its device's worker."""
+    """One shard in the search. Each call runs on its device's worker."""
 
     def __init__(self, shard: HeldShard, own: BoolArray) -> None:
         self._device = shard.device
@@ -49,7 +50,7 @@ class _Part:
         return found
 
     def advance(self, frontier: AnyArray, level: int, control: Control) -> tuple[AnyArray, AnyArray]:
-        """Both in one, along the edges."""
+        """`enter` and a forward `step` in one call."""
         self.enter(frontier, level, control)
         return self.step(level, False, control)
 
@@ -60,7 +61,7 @@ class _Tree:
     parents: AnyArray
 
     def join(self, parts: Sequence[tuple[AnyArray, AnyArray]], level: int) -> AnyArray:
-        """Enters what the shards found on a level; gives each vertex of it once."""
+        """Records what the shards found on a level; returns each new vertex once."""
         new = []
         for vertices, parents in parts:
             first = self.levels[vertices] < 0
@@ -71,11 +72,11 @@ class _Tree:
 
 
 def search_shards(snapshot: Snapshot, source: int, *, progress: Progress | None) -> Outcome:
-    """Levels and parents of all vertices, as the operation on one device has them."""
+    """Levels and parents of all vertices, in the same form as from one device."""
     n, run = snapshot.num_vertices, ShardedRun(snapshot)
     owner = snapshot.owners[bucket_of(np.arange(n))]
     parts = run.on_all(lambda number, shard: _Part(shard, owner == number))
-    run.viewed()
+    run.views_built()
     tree = _Tree(np.full(n, -1, np.int32), np.full(n, -1, np.int32))
     frontier: AnyArray = np.array([source], np.int32)
     tree.levels[source] = level = reached = 0

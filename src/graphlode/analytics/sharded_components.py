@@ -1,9 +1,9 @@
-"""Components over the shards of a store, with one exchange in all.
+"""Components over the shards of a store, with a single exchange.
 
-Every shard finds the components of its own entries in its own memory, by the kernel that a graph on one device has. Its
-labels are a forest: they say with less than a number per vertex what all its entries together say about what hangs
-together. One more union over these forests, on the CPU, gives the components of the whole. Rounds in which shards tell each
-other labels until nothing changes would move as much in every round.
+Every shard finds the components of its own entries in its own memory, with the same kernel as a graph on one device.
+Its labels form a forest: with one number per vertex they describe everything that its entries connect. A final union of
+these forests, on the CPU, gives the components of the whole graph. The alternative, to exchange labels in rounds until
+nothing changes, would move the same amount of data in every round.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ OPERATION = "analytics.components"
 
 
 def label_shards(snapshot: Snapshot, *, progress: Progress | None, notes: tuple[str, ...]) -> Outcome:
-    """Labels of all vertices and their number, as the operation on one device has them."""
+    """Labels of all vertices and the number of components, in the same form as from one device."""
     n, run = snapshot.num_vertices, ShardedRun(snapshot)
 
     def label(_: int, shard: HeldShard) -> AnyArray:
-        # Not as a symmetric graph, where most of the largest component is skipped, since what leads out of it is seen
-        # from its other end: here that may be on another shard, which skips it as well.
+        # Not as a symmetric graph. There the kernel skips most of the largest component, because each edge that leaves
+        # it is also seen from its other end. Here the other end may be on another shard, which may skip it as well.
         kernel = kernel_module(shard.device, OPERATION)
         view = part_view(shard, OPERATION, n)
         found = kernel.launch(shard.device, view, whole(n, run.control), control=run.control, symmetric=False)

@@ -1,11 +1,10 @@
 """PageRank over the shards of a store, with one exchange per iteration.
 
-In every iteration each shard is told what all vertices send and answers what arrives over its own entries; the sums of
-all shards, added in a fixed order, are what arrives. Of an undirected graph rows are whole on one shard and lead both
-ways: a shard sums its rows, on its pages. The entries of a directed graph lie with their tails, but are summed at their
-heads: each shard turns its own entries round once, in its own memory, and then sums rows as well. Adding to the heads
-instead, entry by entry, would take an atomic addition each, in an order that changes from run to run, and so would the
-last digits of the answer.
+In every iteration each shard receives what all vertices send and returns the sums over its own entries. The sums of all
+shards are added in a fixed order. In an undirected graph every row is complete on one shard and serves as incoming
+edges: a shard sums its rows directly on its pages. In a directed graph the entries are stored at their tails but summed
+at their heads, so each shard first transposes its entries once, in its own memory. Adding to the heads directly would
+need one atomic addition per entry. Their order changes from run to run, and so would the last digits of the answer.
 
 The kernels are `analytics/pagerank_step` of each backend.
 """
@@ -54,7 +53,7 @@ def rank_shards(
     restart: FloatArray | None,
     progress: Progress | None,
 ) -> Outcome:
-    """Values of all vertices, as the operation on one device has them."""
+    """Values of all vertices, in the same form as from one device."""
     n, run = snapshot.num_vertices, ShardedRun(snapshot)
 
     def begin(_: int, shard: HeldShard) -> _Part:
@@ -65,18 +64,18 @@ def rank_shards(
             view = turn.build(shard.device, view, Transposed(), control=run.control.beside())
         return _Part(shard, view)
 
-    leaving = snapshot.degrees()
+    out_degrees = snapshot.degrees()
     parts = run.on_all(begin)
-    run.viewed()
-    share = np.divide(1.0, leaving, out=np.zeros(n), where=leaving > 0)
-    again: FloatArray = np.full(n, 1.0 / max(n, 1)) if restart is None else restart
+    run.views_built()
+    send_factor = np.divide(1.0, out_degrees, out=np.zeros(n), where=out_degrees > 0)
+    restart_at: FloatArray = np.full(n, 1.0 / max(n, 1)) if restart is None else restart
     values: FloatArray = np.full(n, 1.0 / max(n, 1))
     iterations, converged = 0, n == 0
     while iterations < max_iter and not converged:
-        stuck = float(values[leaving == 0].sum())
-        arriving = sum(run.on_parts(parts, _Part.pull, values * share, run.control))
-        before, values = values, damping * arriving + (damping * stuck + 1.0 - damping) * again
-        converged = float(np.abs(values - before).sum()) < tolerance
+        dangling = float(values[out_degrees == 0].sum())
+        arriving = sum(run.on_parts(parts, _Part.pull, values * send_factor, run.control))
+        previous, values = values, damping * arriving + (damping * dangling + 1.0 - damping) * restart_at
+        converged = float(np.abs(values - previous).sum()) < tolerance
         iterations += 1
         if progress is not None:
             progress(n if converged else n * iterations // max_iter, n)
@@ -85,5 +84,5 @@ def rank_shards(
 
 
 def iterations_on_pages(shard: HeldShard) -> float:
-    """Up to how many iterations the shard's pages are read faster than its rows are written and read."""
+    """The number of iterations up to which reading the shard's pages is faster than first writing out its rows."""
     return float(getattr(kernel_module(shard.device, OPERATION), "ITERATIONS_ON_PAGES", 0))

@@ -1,4 +1,4 @@
-"""Shortest paths: how far every vertex is from a source along edges of given lengths, and over which neighbor."""
+"""Shortest paths: the distance of every vertex from a source along weighted edges, and the neighbor before it."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ SHORTEST_PATHS = Operation(name="analytics.shortest_paths", view=Weighted(), uni
 class ShortestPaths:
     """Distances and parents, one entry per vertex in the order of `Graph.ids`.
 
-    `distances` are sums of lengths from the source; infinite: not reached. `parents` names the last vertex before on a
-    shortest way, the lowest of those that are nearer to the source; -1 for the source and whoever is not reached.
+    `distances` are sums of edge lengths from the source; infinite for vertices that are not reached. `parents` holds
+    the previous vertex on a shortest path, the lowest of those nearer to the source; -1 for the source and for vertices
+    that are not reached.
     """
 
     source: int
@@ -58,13 +59,13 @@ class ShortestPaths:
 
     @property
     def farthest(self) -> float:
-        """The largest distance of a vertex that is reached."""
+        """The largest distance of a reached vertex."""
         return float(self.distances[np.isfinite(self.distances)].max())
 
     def path_to(self, vertex: int) -> list[int]:
-        """The vertices of the shortest way from the source to a vertex, both included.
+        """The vertices of a shortest path from the source to a vertex, both included.
 
-        Named as the source was. Raises InputError for a vertex that is not in the graph or not reached.
+        Vertices are ids or positions, as the source was. Raises InputError for a vertex that is unknown or not reached.
         """
         at = self.graph._position(vertex, self.indices)
         if not math.isfinite(self.distances[at]):
@@ -76,7 +77,7 @@ class ShortestPaths:
         return path[::-1]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON: None for the distance of whoever is not reached."""
+        """Plain Python values, ready for JSON; the distance of a vertex that is not reached is None."""
         return {
             "source": self.source,
             "reached": self.reached,
@@ -100,30 +101,32 @@ def shortest_paths(
     devices: Devices = "auto",
     progress: Progress | None = None,
 ) -> ShortestPaths:
-    """Distances from a source to every vertex along edges of non-negative length, and a tree of shortest ways.
+    """Distances from a source to every vertex along edges of non-negative length, and a tree of shortest paths.
 
     Parameters
     ----------
     graph
-        A Graph, a store, a scipy sparse matrix or a networkx graph; edges of a directed graph are followed in their direction.
+        A Graph, a store, a scipy sparse matrix or a networkx graph. Edges of a directed graph are followed in their
+        direction.
     source
-        Where ways begin: an original id.
+        Where paths begin: an original id.
     weights
         The lengths of the edges: "weights" or "times" of the graph, or an array with one per edge in the order of
-        `Graph.edges()`; None: every edge is one step. "auto": the weights if there are any, else steps.
+        `Graph.edges()`. None: every edge has length 1. "auto": the weights if there are any, else length 1.
     indices
         Whether `source` and `parents` are positions instead of original ids.
     delta
-        Range of distances whose vertices are taken at once; None: chosen from the lengths and degrees. It changes the
-        time, never the answer.
+        Width of the range of distances that is processed at once, positive; None: chosen from the lengths and degrees.
+        It affects the time, never the answer.
     devices
-        Where to run, one device; "auto" stays where a store's only shard is. The rows of several shards are merged.
+        Where to run: one device. "auto" runs on the device of a store with one shard. The rows of several shards are
+        merged.
     progress
-        Called as progress(done, total) now and then.
+        Called as progress(done, total) from time to time.
 
-    Raises InputError for a source that is not in the graph, for lengths that are negative or NaN, and if there are none
-    of the kind that was asked for. Cost: mostly a few looks at every edge; memory: eight bytes per edge and direction for
-    lengths, some words per vertex.
+    Raises InputError for a source that is not in the graph, for lengths that are negative or NaN, and if the requested
+    lengths do not exist. Cost: usually a few passes over all edges. Memory: eight bytes per edge and direction for
+    lengths, a few words per vertex.
 
     >>> import graphlode as gl
     >>> ways = gl.shortest_paths(gl.from_edges([0, 0, 1], [1, 2, 2], weights=[1.0, 5.0, 2.5]), 0)
@@ -161,7 +164,7 @@ def shortest_paths(
 
 
 def _with_lengths(graph: Graph, weights: Any) -> Graph | None:
-    """The graph with lengths as its weights; None if steps are counted."""
+    """The graph with lengths as its weights; None if every edge has length 1."""
     if weights is None:
         return None
     if isinstance(weights, str):
@@ -169,7 +172,7 @@ def _with_lengths(graph: Graph, weights: Any) -> Graph | None:
             raise InputError(f'weights must be "auto", "weights", "times", None or an array, got {weights!r}')
         if weights == "times":
             values: AnyArray | None = graph.times
-        elif graph._weighted if isinstance(graph, Snapshot) else graph.weights is not None:  # asks for no rows
+        elif graph._weighted if isinstance(graph, Snapshot) else graph.weights is not None:  # does not build rows
             return graph
         else:
             values = None
@@ -185,7 +188,7 @@ def _with_lengths(graph: Graph, weights: Any) -> Graph | None:
 
 
 def _by_steps(graph: Graph, source: int, indices: bool, devices: Devices, progress: Progress | None) -> ShortestPaths:
-    """Where every edge is one step, a breadth-first search finds the same distances and the same parents."""
+    """With edges of length 1, a breadth-first search finds the same distances and the same parents."""
     found = bfs(graph, source, indices=indices, devices=devices, progress=progress)
     return ShortestPaths(
         source=found.source,

@@ -1,4 +1,4 @@
-"""Triangles: how many, and how many at each vertex or edge."""
+"""Triangles: their number, in total and at each vertex or edge."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def _work(view: Mapping[str, AnyArray]) -> Int64Array:
     """Cumulative work per row: the lengths of the rows of its entries."""
     offsets, neighbors = view["offsets"], view["neighbors"]
     lengths = np.diff(offsets)
-    ahead = np.zeros(neighbors.size + 1, np.int64)
-    np.cumsum(lengths[neighbors], out=ahead[1:])
-    return ahead[offsets] + offsets
+    cumulative = np.zeros(neighbors.size + 1, np.int64)
+    np.cumsum(lengths[neighbors], out=cumulative[1:])
+    return cumulative[offsets] + offsets
 
 
 def _finish(value: dict[str, Any], fetch: Callable[[str], AnyArray], *, by: str | None) -> dict[str, Any]:
@@ -60,7 +60,7 @@ TRIANGLES = Operation(
 class TriangleCount(LocalCount):
     """Number of triangles; `int(result)` is the total.
 
-    `by_vertex` follows `Graph.ids`, `by_edge` follows `Graph.edges()` of the undirected form; None unless asked for.
+    `by_vertex` follows `Graph.ids`, `by_edge` follows `Graph.edges()` of the undirected form; None unless requested.
     """
 
     things = "triangles"
@@ -79,15 +79,15 @@ def count_triangles(
     Parameters
     ----------
     graph
-        A Graph, scipy sparse matrix or networkx graph; of a directed graph the undirected form is used.
+        A Graph, scipy sparse matrix or networkx graph. A directed graph is used in its undirected form.
     by
-        "vertex": also the triangles at each vertex; "edge": also those at each edge.
+        "vertex": also count the triangles at each vertex; "edge": also those at each edge.
     devices, shares
         Where to run ("auto", "cpu", "cuda:0", ["cuda:0", "cpu"], ...) and in which proportions.
     progress
-        Called as progress(done, total) now and then.
+        Called as progress(done, total) from time to time.
 
-    Cost: at most m^1.5 steps for m edges; memory: one oriented copy of the edges, a byte per vertex and thread.
+    Cost: at most m^1.5 steps for m edges. Memory: one oriented copy of the edges, one byte per vertex and thread.
 
     >>> import graphlode as gl
     >>> gl.count_triangles(gl.complete(5)).total

@@ -1,4 +1,4 @@
-"""The command line: parse, call the API, print. Nothing is computed here that Python code could not ask for."""
+"""The command line: parse, call the API, print. It computes nothing that the Python API does not offer."""
 
 from graphlode.cli.main import main, run
 

@@ -1,6 +1,6 @@
-"""The list of commands. A new one is a function of its own name in a file of that name under `commands/`, named here.
+"""The list of commands. A command is a function in the file of the same name under `commands/`, listed here.
 
-Only the file of the command that is asked for is imported: a command line is waited for.
+Only the file of the requested command is imported, so that commands start quickly.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ COMMANDS = (
 
 
 def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
-    """The program with the command that the arguments name, or with all of them if they name none."""
+    """The program with the command that the arguments name, or with all commands if they name none."""
     app = typer.Typer(
         help="Mine graphs that keep changing, on the CPU cores and GPUs at hand.",
         pretty_exceptions_enable=False,
@@ -66,9 +66,7 @@ def _start(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-    traceback: Annotated[
-        bool, typer.Option("--traceback", help="Show where in the program an error came from.")
-    ] = False,
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show the traceback of an error.")] = False,
 ) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

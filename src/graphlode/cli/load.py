@@ -1,4 +1,4 @@
-"""From a FILE argument to a graph."""
+"""Reads the graph of a FILE argument."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from graphlode.io.request import Values
 
 @dataclass(frozen=True)
 class Loaded:
-    """A graph, the name it was asked for by, and what reading it took."""
+    """A graph, its FILE argument, and the size and reading time of the file."""
 
     graph: Graph
     name: str
@@ -26,7 +26,7 @@ class Loaded:
     seconds: float
 
     def facts(self) -> dict[str, Any]:
-        """The part of a JSON document that says which graph this is about."""
+        """The part of a JSON document that describes the graph."""
         graph = self.graph
         return {
             "name": self.name,
@@ -44,7 +44,7 @@ def load(
     values: str = "auto",
     quiet: bool = False,
 ) -> Loaded:
-    """Read FILE: a path if there is one of that name, else a bundled graph; `-` is standard input as text."""
+    """Read FILE: a path if it exists, else a bundled graph; `-` is standard input as text."""
     path = Path("/dev/stdin" if file == "-" else file)
     bundled = file in dataset_names() and not path.exists()
     if not bundled and not path.exists():

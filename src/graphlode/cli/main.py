@@ -1,6 +1,6 @@
-"""From an argument list to an exit status: 0 done, 2 the caller can fix it (one line on stderr), 130 interrupted.
+"""Runs a command and returns its exit status: 0 success, 2 an error that the caller can fix, 130 interrupted.
 
-Anything else that escapes is a fault of graphlode itself and shows its traceback.
+Such an error is one line on stderr. Any other exception is a fault of graphlode and shows its traceback.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 from graphlode.errors import GraphlodeError
 
-_FIXABLE = 2
+_USER_ERROR = 2
 _INTERRUPTED = 130
 
 
 def main() -> None:
     """The `graphlode` program."""
-    # A reader that goes away (`graphlode ... | head`) ends this program silently, as it ends every other one.
+    # If the reader goes away (`graphlode ... | head`), this program ends silently, as other programs do.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     status = run(sys.argv[1:])
     sys.stdout.flush()
@@ -25,7 +25,7 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command in this process and return its exit status. `--traceback` lets errors through."""
+    """Run one command in this process and return its exit status. With `--traceback` errors are not caught."""
     import typer
 
     from graphlode.cli.app import build_app
@@ -46,8 +46,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _message(error: Exception) -> str | None:
-    """What to tell the caller, or None if it is not the caller's to fix."""
-    if hasattr(error, "format_message"):  # a wrong use of the command line, whichever click typer comes with
+    """The message for the caller, or None if the caller cannot fix the error."""
+    if hasattr(error, "format_message"):  # wrong use of the command line; works with every version of click
         return str(error.format_message())
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         return f"{error.filename}: no such file or directory"
@@ -64,4 +64,4 @@ def _fail(message: str) -> int:
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     more = " (--traceback shows the rest)" if len(lines) > 1 else ""
     sys.stderr.write(f"graphlode: error: {lines[0] if lines else 'unknown'}{more}\n")
-    return _FIXABLE
+    return _USER_ERROR

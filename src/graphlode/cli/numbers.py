@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Formats numbers for people."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ def count(value: int) -> str:
 
 
 def size(value: int) -> str:
-    """Bytes with the unit that leaves one to three digits before the point."""
+    """Bytes, in the unit that leaves one to three digits before the point."""
     amount = float(value)
     for unit in ("B", "kB", "MB", "GB"):
         if amount < 1000:
@@ -18,7 +18,7 @@ def size(value: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds with the unit that leaves one to three digits before the point."""
+    """Seconds, in the unit that leaves one to three digits before the point."""
     if seconds < 1e-3:
         return f"{seconds * 1e6:.0f} us"
     if seconds < 1:
@@ -27,14 +27,14 @@ def duration(seconds: float) -> str:
 
 
 def rate(per_second: float) -> str:
-    """So many per second, in millions or thousands."""
+    """A number per second, in millions or thousands."""
     if per_second >= 1e6:
         return f"{per_second / 1e6:.1f} M/s"
     return f"{per_second / 1e3:.1f} k/s" if per_second >= 1e3 else f"{per_second:.0f} /s"
 
 
 def real(value: float) -> str:
-    """A measured or computed number with three significant digits; whole ones in full."""
+    """A measured or computed number with three significant digits; whole numbers in full."""
     if value == int(value):
         return f"{int(value):,}"
     return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"

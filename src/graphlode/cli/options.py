@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and what they mean to the API."""
+"""Arguments and options shared by several commands, and their conversion for the API."""
 
 from __future__ import annotations
 
@@ -31,16 +31,18 @@ File = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help="text, csv, mtx, metis, gr, npz or parquet, if the suffix does not tell."),
+    typer.Option("--format", help="text, csv, mtx, metis, gr, npz or parquet, if the suffix does not say."),
 ]
 Values = Annotated[
     Literal["auto", "weights", "times", "none"],
-    typer.Option("--values", help="What a third column is.", show_default="what the file says, else weights"),
+    typer.Option("--values", help="Meaning of the third column.", show_default="what the file says, else weights"),
 ]
 Directed = Annotated[
     bool | None,
     typer.Option(
-        "--directed/--undirected", help="How to read the file.", show_default="what the file says, else undirected"
+        "--directed/--undirected",
+        help="Whether edges are directed.",
+        show_default="what the file says, else undirected",
     ),
 ]
 Threads = Annotated[
@@ -48,17 +50,20 @@ Threads = Annotated[
 ]
 Device = Annotated[
     list[str] | None,
-    typer.Option("--device", help="cpu, cuda:0, ...; several by commas or by repeating.", show_default="auto"),
+    typer.Option("--device", help="cpu, cuda:0, ...; several separated by commas or repeated.", show_default="auto"),
 ]
 By = Annotated[Literal["vertex", "edge"] | None, typer.Option("--by", help="Also count at each vertex or edge.")]
-Top = Annotated[int | None, typer.Option("--top", min=0, help="How many of the largest to show.", show_default="10")]
+Top = Annotated[
+    int | None, typer.Option("--top", min=0, help="Number of the largest values to show.", show_default="10")
+]
 Out = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="Write all values there (.csv, .tsv, .npz or .parquet).")
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Write all values to a file (.csv, .tsv, .npz or .parquet)."),
 ]
 
 DEFAULT_TOP = 10
 
 
 def devices_of(given: list[str] | None) -> Devices:
-    """What `devices=` takes, from a list in which a name may also be several names with commas."""
+    """The value for `devices=`, from a list whose entries may also be several names with commas."""
     return "auto" if not given else [name.strip() for each in given for name in each.split(",")]

@@ -1,4 +1,4 @@
-"""What commands leave behind: a JSON object on stdout, or a file with one row per vertex or edge."""
+"""The output of commands: a JSON object on stdout, or a file with one row per vertex or edge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SUFFIXES = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
 
 def write_json(document: Mapping[str, Any]) -> None:
-    """One object on one line; numpy numbers become plain ones."""
+    """One object on one line; numpy numbers become plain numbers."""
     sys.stdout.write(json.dumps(document, default=_plain) + "\n")
 
 
@@ -29,7 +29,7 @@ def _plain(value: Any) -> Any:
 
 
 def check_out(path: Path | None) -> None:
-    """Complain about an output file before any work is done for it."""
+    """Raises InputError for an impossible output file before any work is done."""
     if path is None:
         return
     if path.suffix.lower() not in (*_SUFFIXES, ".npz", ".parquet"):
@@ -45,9 +45,9 @@ def check_folder(path: Path) -> None:
 
 
 def write_table(path: Path, columns: Mapping[str, AnyArray]) -> None:
-    """Columns of equal length into a file whose suffix says how."""
+    """Writes columns of equal length to a file in the format of its suffix."""
     suffix = path.suffix.lower()
-    if suffix in (".npz", ".parquet"):  # whose integers end at 64 bits: larger ones are written as text
+    if suffix in (".npz", ".parquet"):  # their integers have 64 bits: larger counts are written as text
         columns = {name: column.astype(str) if column.dtype == object else column for name, column in columns.items()}
     if suffix == ".npz":
         np.savez_compressed(path, **columns)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Plots that commands draw with `--plot`; needs matplotlib, which is imported only then."""
+"""Plots of the option `--plot`. They need matplotlib, which is imported only then."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def check_plot(path: Path | None) -> None:
 
 
 def draw_clique_counts(path: Path, name: str, counts: Mapping[int, int]) -> None:
-    """The number of cliques of each size, on a logarithmic axis; sizes without cliques are marked as such."""
+    """The number of cliques of each size, on a logarithmic axis. A note names sizes without cliques."""
     import matplotlib
 
     matplotlib.use("agg")
     from matplotlib import pyplot
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    # Exponents, not counts, are drawn: counts may be too large for a float.
+    # Draws exponents instead of counts, because counts may be too large for a float.
     sizes = [k for k, total in counts.items() if total]
     figure, axis = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
     figure.suptitle(f"{name}: cliques by size", fontsize=12, fontweight="bold", x=0.02, ha="left")

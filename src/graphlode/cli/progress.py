@@ -1,4 +1,4 @@
-"""Progress for people: on stderr, and only if that is a terminal."""
+"""Shows progress on stderr, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from graphlode.common.wait import Progress
 
 
-def _watched(quiet: bool) -> bool:
+def _is_interactive(quiet: bool) -> bool:
     return not quiet and sys.stderr.isatty()
 
 
 @contextmanager
 def progress_bar(label: str, *, quiet: bool) -> Iterator[Progress | None]:
-    """A callback for `progress=` that draws a bar, or None if nobody would see it. The bar goes away at the end."""
-    if not _watched(quiet):
+    """A callback for `progress=` that draws a bar; None if stderr is not watched. The bar is removed at the end."""
+    if not _is_interactive(quiet):
         yield None
         return
     from rich.console import Console
@@ -41,8 +41,8 @@ def progress_bar(label: str, *, quiet: bool) -> Iterator[Progress | None]:
 
 @contextmanager
 def spinner(label: str, *, quiet: bool) -> Iterator[None]:
-    """A sign of life for work that cannot tell how far it is."""
-    if not _watched(quiet):
+    """Shows activity for work that cannot report progress."""
+    if not _is_interactive(quiet):
         yield
         return
     from rich.console import Console

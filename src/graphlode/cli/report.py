@@ -1,4 +1,4 @@
-"""How a command that computes something about a graph ends: values to a file, then JSON for programs or tables for people."""
+"""The common end of commands: writes values to a file, then prints JSON for programs or tables for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables for people, all drawn in one way. Imported only when something is drawn: rich takes its time to load."""
+"""Tables for people, all in one style. Imported only when something is printed, because rich takes long to load."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _NAMES = "cyan"
 
 
 class Screen:
-    """Standard output, for people. What is shown is text, never markup: names of files may hold brackets."""
+    """Standard output, for people. Output is plain text, not markup, because file names may contain brackets."""
 
     def __init__(self) -> None:
         self._console = Console(highlight=False)
 
     def facts(self, title: str, rows: Iterable[tuple[str, ...]]) -> None:
-        """Two columns, what and its value; a third entry of a row is a style for the value."""
+        """Two columns, name and value; a third entry of a row is a style for the value."""
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column(style=_NAMES, no_wrap=True)
         table.add_column(overflow="fold")
@@ -50,7 +50,7 @@ class Screen:
 
 
 def how(provenance: Provenance) -> str:
-    """One line on where and how fast a result came to be."""
+    """One line on where and how fast a result was computed."""
     where = " + ".join(provenance.devices)
     threads = f", {provenance.threads} thread{'s' * (provenance.threads != 1)}" if "cpu" in provenance.devices else ""
     notes = "".join(f"; {note}" for note in provenance.notes)

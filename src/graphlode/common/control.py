@@ -1,7 +1,8 @@
-"""How the caller stops running kernels and hears how far they are.
+"""Stops running kernels and counts their progress.
 
-A `Control` owns two 64-bit words in plain memory: word 0 asks to stop, word 1 counts finished units. Native kernels read
-and add to them atomically while the GIL is released; drivers in Python call `check` and `advance` between launches.
+A `Control` owns two 64-bit words in plain memory: word 0 is the stop request, word 1 the number of finished units.
+Native kernels access them atomically while the GIL is released. Drivers in Python call `check` and `advance` between
+launches.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ class Control:
             other.stop()
 
     def beside(self) -> Control:
-        """A control that stops with this one and counts for itself: for work that is not the caller's progress."""
+        """A control that stops with this one but has its own count, for work that is not the caller's progress."""
         other = Control()
         self._beside.append(other)
         if self.words[0]:

@@ -1,8 +1,8 @@
 """Exact counts of any size: binomials, leaves of a pivoting search, and numbers in 64-bit limbs.
 
-A pivoting search for cliques ends in leaves: with h vertices held and p pivots passed, a leaf stands for C(p, k - h)
-cliques of size k, for every k. Kernels only count how often each (h, p) occurs, which fits 64 bits; Python's integers do
-the rest. Counts per vertex or edge come as rows of `limbs` unsigned 64-bit words, the lowest first.
+A pivoting search for cliques ends in leaves. With h vertices held and p pivots passed, a leaf stands for C(p, k - h)
+cliques of size k, for every k. Kernels only count how often each (h, p) occurs, which fits in 64 bits; Python's
+integers do the rest. Counts per vertex or edge are rows of `limbs` unsigned 64-bit words, the lowest first.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from graphlode.types import AnyArray, Int64Array
 _LIMB_BITS = 64
 
 
-def _never() -> None:
-    """Never asks to stop."""
+def _no_check() -> None:
+    """The default `check`: never asks to stop."""
 
 
 def total_of_leaves(leaves: AnyArray, k: int) -> int:
@@ -32,10 +32,10 @@ def total_of_leaves(leaves: AnyArray, k: int) -> int:
     )
 
 
-def sizes_of_leaves(leaves: AnyArray, max_k: int | None = None, check: Callable[[], None] = _never) -> list[int]:
-    """Number of cliques of every size 0 .. max_k (None: up to the largest that occurs) of a table of leaves [h][p].
+def sizes_of_leaves(leaves: AnyArray, max_k: int | None = None, check: Callable[[], None] = _no_check) -> list[int]:
+    """Number of cliques of every size 0 .. max_k (None: up to the largest that occurs) from a table of leaves [h][p].
 
-    Large tables take seconds: `check` is called now and then and may raise.
+    Large tables take seconds: `check` is called from time to time and may raise.
     """
     held, passed = np.nonzero(leaves)
     largest = int((held + passed).max(initial=0))
@@ -50,30 +50,30 @@ def sizes_of_leaves(leaves: AnyArray, max_k: int | None = None, check: Callable[
 
 
 def bound_of_rows(row_counts: Int64Array, k: int) -> int:
-    """No graph with these oriented rows has more k-cliques: each is a choice of k - 1 entries of its lowest row.
+    """An upper bound of the number of k-cliques: each clique is a choice of k - 1 entries of its lowest row.
 
-    `row_counts[d]` is the number of rows of at least d entries.
+    `row_counts[d]` is the number of oriented rows with at least d entries.
     """
     return _bound(row_counts.tobytes(), k)
 
 
 @lru_cache(maxsize=256)
 def _bound(row_counts: bytes, k: int) -> int:
-    """Kept: for long rows, summing up takes as long as a small search."""
+    """Cached: for long rows, the sum takes as long as a small search."""
     counts = np.frombuffer(row_counts, np.int64)
     exactly = (counts[:-1] - counts[1:]).tolist()
     return sum(rows * comb(d, k - 1) for d, rows in enumerate(exactly) if rows)
 
 
 def limbs_for(bound: int) -> int:
-    """How many 64-bit words hold every number up to `bound`."""
+    """The number of 64-bit words that hold every number up to `bound`."""
     return max(1, -(-bound.bit_length() // _LIMB_BITS))
 
 
-def binomials(n_max: int, r_max: int, limbs: int, check: Callable[[], None] = _never) -> AnyArray:
+def binomials(n_max: int, r_max: int, limbs: int, check: Callable[[], None] = _no_check) -> AnyArray:
     """C(n, r) modulo 2^(64 limbs) for n <= n_max, r <= r_max, as unsigned 64-bit words [n][r][limb].
 
-    Large tables take seconds: `check` is called now and then and may raise.
+    Large tables take seconds: `check` is called from time to time and may raise.
     """
     table = np.zeros((n_max + 1, r_max + 1, limbs), np.uint64)
     row = [1] + [0] * r_max
@@ -100,7 +100,7 @@ def add_limbs(left: AnyArray, right: AnyArray) -> AnyArray:
 
 
 def from_limbs(words: AnyArray) -> AnyArray:
-    """Rows of limbs as int64 where every value fits, else as Python integers (dtype object)."""
+    """Rows of limbs as int64 if all values fit, else as Python integers (dtype object)."""
     if not words[:, 1:].any() and not (words[:, 0] >> np.uint64(_LIMB_BITS - 1)).any():
         return np.ascontiguousarray(words[:, 0]).view(np.int64)
     values = np.empty(words.shape[0], object)

@@ -1,7 +1,7 @@
-"""Whose turn it is: half of the vertices in the first phase of an iteration, the others in the second.
+"""The two phases of an iteration: each vertex takes part in one of them.
 
-A hash of seed, iteration and vertex decides (the outputs of SplitMix64), the same on every device. Kernels have it in
-their own languages; tests compare them.
+A hash of seed, iteration and vertex (the outputs of SplitMix64) decides, equally on every device. Each backend has this
+hash in its own language; tests compare them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def iteration_key(seed: int, iteration: int) -> int:
-    """What an iteration, counted from 1, adds to the hash."""
+    """The key of an iteration, counted from 1, for `phase_of`."""
     return _mix(seed + iteration * _GOLDEN)
 
 
 def phase_of(vertex: int, key: int) -> int:
-    """0 or 1."""
+    """The phase of a vertex: 0 or 1."""
     return _mix(key + (vertex + 1) * _GOLDEN) >> 63
 
 

@@ -1,4 +1,4 @@
-"""Edge weights: which integers can be one; as lengths, what they must be and how far a search goes at once."""
+"""Edge weights: which integers they can hold, and which weights can be lengths."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 from graphlode.errors import InputError
 from graphlode.types import AnyArray
 
-_EXACT = 2**53  # up to here a 64-bit float holds every integer
+_EXACT = 2**53  # a 64-bit float holds every integer up to here
 
 
 def require_exact(array: AnyArray, given: Any = None) -> None:
-    """Raise InputError unless 64-bit floats hold every integer of the weights; `given`: what the array was read from."""
+    """Raise InputError unless 64-bit floats hold every integer weight. `given` is what the array was read from."""
     wrong: AnyArray = np.empty(0, np.int64)
     if array.dtype.kind in "iu" and array.itemsize == 8:
-        sizes = np.abs(array).astype(np.uint64)  # that of -2^63, too
+        sizes = np.abs(array).astype(np.uint64)  # correct for -2^63, too
         large = np.flatnonzero(sizes > _EXACT)
-        # Without its trailing zeros an integer must have no more bits than a float keeps.
+        # A float holds an integer if, without trailing zero bits, it has no more bits than the mantissa.
         lowest_bits = sizes[large] & (~sizes[large] + np.uint64(1))
         wrong = large[sizes[large] // lowest_bits > _EXACT]
         given = array
-    elif array.dtype.kind == "f" and isinstance(given, list | tuple):  # numpy has rounded integers beside floats
+    elif array.dtype.kind == "f" and isinstance(given, list | tuple):  # numpy rounds integers in a list with floats
         large = np.flatnonzero(np.abs(array) >= _EXACT)
         wrong = large[[isinstance(given[at], int | np.integer) and int(given[at]) != int(array[at]) for at in large]]
     if wrong.size:
@@ -34,17 +34,17 @@ def require_exact(array: AnyArray, given: Any = None) -> None:
 
 
 def require_lengths(least: float) -> None:
-    """Raise InputError unless the least of all weights, which is NaN if one of them is, can be a length."""
+    """Raise InputError unless the smallest weight can be a length; it is NaN if any weight is."""
     if not least >= 0:
         raise InputError(f"lengths of edges must not be negative or NaN, got {least}")
 
 
 def bucket_width(mean_length: float, mean_degree: float) -> float:
-    """The range of distances whose vertices a search on a few cores takes at once.
+    """The width of the range of distances that a search on a few cores processes at once.
 
-    Narrow ranges walk few rows in vain, wide ones have more to do at once. In a range that is a mean edge wide, a vertex
-    would reach about all of its neighbors: so the more there are, the narrower; and narrower again where they are many,
-    because most of those are reached over others first. Edges of no length have one range.
+    Narrow ranges repeat little work, wide ones give more parallel work. In a range as wide as the mean length, a vertex
+    would reach nearly all its neighbors, so more neighbors need a narrower range. With many neighbors it is narrower
+    still, because most of them are first reached over other vertices. Edges of length 0 need only one range.
     """
     degree = max(mean_degree, 1.0)
     return 2 * mean_length / degree * min(1.0, 8 / degree) or 1.0

@@ -1,1 +1,1 @@
-"""The CPU device and its kernels: the only package that imports the extension module."""
+"""The CPU device and its kernels. Only this package imports the extension module `_native`."""

@@ -1,4 +1,4 @@
-"""What the native core says about its memory and its making."""
+"""Memory statistics and build information of the native core."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from graphlode.cpu import _native
 
 
 def live_bytes() -> int:
-    """Bytes that the core holds now, arrays that it handed over included."""
+    """Bytes that the core holds now, including arrays that it has returned."""
     return int(_native.live_bytes())
 
 
 def peak_bytes() -> int:
-    """Most bytes that the core held since `reset_peak_bytes`."""
+    """The largest number of bytes that the core held since `reset_peak_bytes`."""
     return int(_native.peak_bytes())
 
 

@@ -1,4 +1,4 @@
-"""Small real graphs that come with the package, for examples, demonstrations and tests."""
+"""Small real graphs, bundled with the package for examples, demonstrations and tests."""
 
 from graphlode.datasets.load import dataset, dataset_info, dataset_names, dataset_path
 from graphlode.datasets.table import Dataset

@@ -23,7 +23,7 @@ def dataset_names() -> tuple[str, ...]:
 
 
 def dataset_info(name: str) -> Dataset:
-    """What is known of a bundled graph: what it is about, where it is from, its sizes. No file is read.
+    """Description, source and sizes of a bundled graph, without reading its file. Raises InputError for another name.
 
     >>> from graphlode.datasets import dataset_info
     >>> dataset_info("jazz").triangles
@@ -41,14 +41,14 @@ def dataset_path(name: str) -> Path:
 
 
 def dataset(name: str, *, directed: bool | None = None) -> Graph:
-    """A small real graph that comes with graphlode.
+    """A small real graph, bundled with graphlode.
 
     Parameters
     ----------
     name
-        One of `dataset_names()`; anything else is an InputError.
+        One of `dataset_names()`; another name is an InputError.
     directed
-        By default as the graph was published. Temporal graphs keep the time of each edge's last event.
+        None: as the graph was published. Temporal graphs keep the time of each edge's last event.
 
     >>> import graphlode as gl
     >>> gl.dataset("karate")

@@ -1,4 +1,4 @@
-"""The bundled graphs and what is known of each."""
+"""The bundled graphs and facts about each."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Dataset:
     """One bundled graph.
 
-    `num_edges` counts arcs if `directed`. `triangles` and `degeneracy` are those of the undirected form. `events` is the
-    number of timed lines of a temporal graph, in which an edge may come many times; None for a graph without times.
+    `num_edges` counts arcs if `directed`. `triangles` and `degeneracy` are those of the undirected form. `events` is
+    the number of timed lines of a temporal graph, where an edge may occur many times; None for a graph without times.
     """
 
     name: str

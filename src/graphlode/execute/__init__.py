@@ -1,4 +1,4 @@
-"""Execution: devices, shares, tasks, partials. The only package that chooses where something runs."""
+"""Execution: devices, shares, tasks, partials. The only package that chooses where code runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def call(work: Callable[[Control], T], device: Device | None = None) -> T:
-    """Run work on a device's worker thread (None: the CPU's); Ctrl-C stops it within a fraction of a second."""
+    """Run work on a device's worker thread (None: the CPU's). Ctrl-C stops it within a fraction of a second."""
     control = Control()
     result: T = wait_all([(device or cpu()).submit(lambda: work(control))], control)[0]
     return result

@@ -1,4 +1,4 @@
-"""What every result says about how it came to be."""
+"""How a result was computed: part of every result."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 class Provenance:
     """Version of the data, devices, method and seconds.
 
-    `steps` splits the seconds (waiting for several devices counts the slowest), `units` says how much of the work each
-    device did, `notes` what a reader should know.
+    `steps` splits the seconds by step; with several devices the slowest counts. `units` is the amount of work that each
+    device did. `notes` are remarks for the reader, such as why a method was chosen.
     """
 
     operation: str

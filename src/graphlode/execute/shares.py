@@ -1,8 +1,8 @@
 """The share table: 1,024 buckets, each owned by one device.
 
-A key (a vertex, a piece of work) always falls into the same bucket, and a bucket changes hands only when shares change, so
-what was placed is found again. Store shards and mining tasks use the same table. Weights are rates: a device of weight 7
-beside one of weight 1 owns 896 of the 1,024 buckets.
+A key (a vertex, a piece of work) always falls into the same bucket. A bucket changes its owner only when the shares change,
+so data stays on the device that has it. Store shards and mining tasks use the same table. Weights are rates: next to a
+device of weight 1, a device of weight 7 owns 896 of the 1,024 buckets.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from graphlode.types import AnyArray, Int64Array
 
 __all__ = ["HYSTERESIS", "NUM_BUCKETS", "ShareTable", "apportion", "bucket_of", "weights_from"]
 
-# A change that moves less than this part of the buckets is not worth moving data for.
+# If less than this fraction of the buckets would change owner, moving the data is not worth it.
 HYSTERESIS = 1 / 32
 
 _WRONG_WEIGHTS = "shares must be finite, not negative and not all zero"
@@ -29,10 +29,10 @@ def _are_weights(weights: Sequence[float]) -> bool:
 
 
 def apportion(weights: Sequence[float], buckets: int = NUM_BUCKETS) -> list[int]:
-    """Whole numbers of buckets in proportion to the weights (largest remainders); every positive weight gets one."""
+    """Whole numbers of buckets in proportion to the weights (largest remainders); at least one per positive weight."""
     if not _are_weights(weights):
         raise InputError(f"{_WRONG_WEIGHTS}, got {list(weights)}")
-    parts = [w / max(weights) for w in weights]  # so that their sum stays finite
+    parts = [w / max(weights) for w in weights]  # scaled so that their sum is finite
     exact = [buckets * part / sum(parts) for part in parts]
     counts = [int(e) for e in exact]
     order = sorted(range(len(weights)), key=lambda i: (counts[i] - exact[i], i))
@@ -46,7 +46,7 @@ def apportion(weights: Sequence[float], buckets: int = NUM_BUCKETS) -> list[int]
 
 
 class ShareTable:
-    """Who owns each bucket. `owners[bucket]` is the position of a device in the list the table was made for."""
+    """The owner of each bucket: `owners[bucket]` is the position of a device in the list that the table was made for."""
 
     def __init__(self, weights: Sequence[float]) -> None:
         self._weights = tuple(float(w) for w in weights)
@@ -64,7 +64,7 @@ class ShareTable:
         return self.moved([])
 
     def moved(self, moves: Sequence[tuple[int, int, int]]) -> ShareTable:
-        """Another table: as this one, but with these buckets (bucket, from, to) in other hands."""
+        """A copy of this table in which these buckets (bucket, from, to) have changed owner."""
         other = copy(self)
         other.owners = self.owners.copy()
         for bucket, _, receiver in moves:
@@ -79,9 +79,9 @@ class ShareTable:
         return np.flatnonzero(self.owners == device)
 
     def change(self, weights: Sequence[float], *, hysteresis: float = HYSTERESIS) -> list[tuple[int, int, int]]:
-        """Move as few buckets as the new weights allow; returns (bucket, from, to).
+        """Move the smallest number of buckets that gives the new shares; returns (bucket, from, to).
 
-        Small changes move nothing, unless a device is to have nothing left.
+        Small changes move nothing, except when a device must lose all its buckets.
         """
         if len(weights) != len(self._weights):
             raise InputError(f"the table is for {len(self._weights)} devices, got {len(weights)} weights")
@@ -105,7 +105,7 @@ class ShareTable:
 def weights_from(
     shares: Mapping[str, float], names: Sequence[str], canonical: Callable[[str], str] = str
 ) -> list[float]:
-    """The user's fixed shares, by device name, in the order of the devices; a name that comes twice is split evenly."""
+    """Fixed shares by device name, in the order of the devices. A device listed twice has its share split evenly."""
     if not isinstance(shares, Mapping):
         raise InputError(f'shares must be "auto" or a weight for each device by name, got {shares!r}')
     shares = {canonical(name): weight for name, weight in shares.items()}

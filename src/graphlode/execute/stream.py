@@ -1,9 +1,10 @@
 """Results that are consumed while the kernels still run.
 
-A `Stream` is an iterator of batches. The run behind it goes on by itself, on threads of its own: whoever consumes may
-use the same devices meanwhile. Kernels hand batches to a sink that blocks when a few wait to be consumed, so memory is
-bounded whatever there is to come. When the caller stops (close, an exception, Ctrl-C, a stream that nobody refers to any
-more, the end of the program), the sink raises InterruptedError in the kernels and the control asks them to stop.
+A `Stream` is an iterator of batches. The run behind it has its own threads, so the consumer may use the same devices
+meanwhile. Kernels pass batches to a sink. The sink blocks when a few batches wait to be consumed, so memory is bounded
+for any length of the stream. The run stops when the stream is closed, after an exception or Ctrl-C, when nothing refers
+to the stream any more, and at the end of the program: the sink raises InterruptedError in the kernels, and the control
+asks them to stop.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from graphlode.types import AnyArray
 
 Sink = Callable[[AnyArray], None]
 
-_AHEAD = 8  # batches that wait for the caller before kernels have to
-_STEP_SECONDS = 0.1  # between two looks at whether there is still somebody to wait for
+_MAX_WAITING = 8  # batches that may wait for the consumer before kernels block
+_STEP_SECONDS = 0.1  # between two checks whether the consumer still exists
 
 
 def stream(
@@ -43,16 +44,16 @@ def stream(
     label: str = "",
     **parameters: Any,
 ) -> Stream:
-    """Run an operation whose kernels take a `sink`; nothing runs before the first batch is asked for."""
+    """Run an operation whose kernels take a `sink`. Nothing runs before the first batch is requested."""
     for device in resolve(devices, operation.kernels):
-        kernel_module(device, operation.name)  # what is not there is told now, not at the first batch
+        kernel_module(device, operation.name)  # a missing kernel raises now, not at the first batch
 
-    def produce(sink: Sink, control: Control, told: Progress) -> Provenance:
+    def produce(sink: Sink, control: Control, report: Progress) -> Provenance:
         outcome = run(
             operation,
             snapshot,
             devices,
-            progress=told,
+            progress=report,
             notes=notes,
             label=label,
             control=control,
@@ -66,9 +67,9 @@ def stream(
 
 
 class Stream(Iterator[AnyArray]):
-    """An iterator of arrays that are made while it is consumed. It is also a context manager that closes it.
+    """An iterator of arrays that are computed while it is consumed. As a context manager it closes itself at the end.
 
-    `provenance` is None until the last batch is there. Progress is told on the thread that consumes.
+    `provenance` is None until the last batch has been returned. Progress is reported on the consumer's thread.
     """
 
     def __init__(
@@ -76,11 +77,11 @@ class Stream(Iterator[AnyArray]):
     ) -> None:
         self.provenance: Provenance | None = None
         self._channel = _Channel()
-        # The thread knows the channel but not the stream: a stream that nobody refers to is found and stopped.
+        # The thread refers to the channel but not to the stream, so an unused stream can be collected, which stops it.
         self._thread = Thread(target=partial(_produce, self._channel, produce), name="graphlode-stream")
         self._process = os.getpid()
         self._progress = progress
-        self._next_telling = monotonic()
+        self._next_report = monotonic()
 
     def __next__(self) -> AnyArray:
         if self._process != os.getpid():
@@ -92,15 +93,15 @@ class Stream(Iterator[AnyArray]):
                 if self._channel.drained:
                     self._finish()
                     raise StopIteration
-                self._tell()
-            self._tell()
-        except BaseException:  # above all KeyboardInterrupt: nothing keeps running behind the caller
+                self._report()
+            self._report()
+        except BaseException:  # above all KeyboardInterrupt: nothing may keep running in the background
             self.close()
             raise
         return batch
 
     def close(self) -> None:
-        """Stop what runs and wait until it has; the iterator then ends. In a forked child nothing runs to be stopped."""
+        """Stop the run and wait for its end; the iterator then ends. In a forked child there is no run to stop."""
         if self._process != os.getpid():
             return
         self._channel.close()
@@ -116,15 +117,15 @@ class Stream(Iterator[AnyArray]):
         self.close()
 
     def __del__(self) -> None:
-        # No waiting: the collector may come by on any thread, even on one of ours. And not in a forked child, where the
-        # lock may be held for ever by a thread that exists in the parent only.
+        # Does not wait: the garbage collector may run on any thread, even on one of the stream's own. Does nothing in a
+        # forked child, where the lock may be held by a thread that exists in the parent only.
         if getattr(self, "_process", None) == os.getpid():
             self._channel.close()
 
-    def _tell(self) -> None:
-        if self._progress is not None and monotonic() >= self._next_telling:
-            self._next_telling = monotonic() + _STEP_SECONDS
-            if self._channel.done < self._channel.units:  # that all is done is told at the end
+    def _report(self) -> None:
+        if self._progress is not None and monotonic() >= self._next_report:
+            self._next_report = monotonic() + _STEP_SECONDS
+            if self._channel.done < self._channel.units:  # completion is reported by _finish
                 self._progress(self._channel.done, self._channel.units)
 
     def _finish(self) -> None:
@@ -139,68 +140,68 @@ class Stream(Iterator[AnyArray]):
 
 
 class _Channel:
-    """Batches on their way from the kernels' threads to the caller's, and what both sides tell each other."""
+    """Passes batches from the kernels' threads to the consumer, and progress and stop requests between them."""
 
     def __init__(self) -> None:
         self.control = Control()
-        self.closed = False  # the caller wants no more
-        self.ended = False  # the kernels make no more
-        self.drained = False  # and the caller has it all
+        self.closed = False  # the consumer wants no more batches
+        self.ended = False  # the kernels produce no more batches
+        self.drained = False  # the kernels have ended and the consumer has received all batches
         self.error: BaseException | None = None
         self.provenance: Provenance | None = None
         self.done = self.units = 0
-        self._lock = RLock()  # the thread that has it may take it again: the collector may close us at any point
-        self._room = Condition(self._lock)  # for the kernels' threads
-        self._filled = Condition(self._lock)  # for the caller's
+        self._lock = RLock()  # reentrant: the garbage collector may call close() while this thread holds the lock
+        self._not_full = Condition(self._lock)  # kernels wait here
+        self._not_empty = Condition(self._lock)  # the consumer waits here
         self._batches: deque[AnyArray] = deque()
 
     def put(self, batch: AnyArray) -> None:
         """The sink: called on the kernels' threads."""
         with self._lock:
-            while len(self._batches) >= _AHEAD and not self._abandoned():
-                self._room.wait(_STEP_SECONDS)
+            while len(self._batches) >= _MAX_WAITING and not self._abandoned():
+                self._not_full.wait(_STEP_SECONDS)
             if self._abandoned():
                 raise InterruptedError("stopped by the caller")
             self._batches.append(batch)
-            self._filled.notify()
+            self._not_empty.notify()
 
-    def tell(self, done: int, units: int) -> None:
-        """The run's progress: called now and then on the thread that waits for the kernels."""
+    def report(self, done: int, units: int) -> None:
+        """The run's progress: called from time to time on the thread that waits for the kernels."""
         self.done, self.units = done, units
         if self._abandoned():
             raise InterruptedError("stopped by the caller")
 
     def get(self, wait: float | None) -> AnyArray | None:
-        """The next batch; None if there is none yet after so many seconds (None: no limit), or will be none."""
+        """The next batch; None if none arrives within `wait` seconds (None: no limit) or if there are no more."""
         with self._lock:
             if not self._batches and not self.ended and not self.closed:
-                self._filled.wait(wait)
+                self._not_empty.wait(wait)
             if self.closed or not self._batches:
                 self.drained = self.closed or self.ended
                 return None
-            self._room.notify()
+            self._not_full.notify()
             return self._batches.popleft()
 
     def end(self, provenance: Provenance | None, error: BaseException | None) -> None:
         with self._lock:
             self.ended, self.provenance, self.error = True, provenance, error
-            self._filled.notify_all()
+            self._not_empty.notify_all()
 
     def close(self) -> None:
         self.control.stop()
         with self._lock:
             self.closed = True
             self._batches.clear()
-            self._room.notify_all()
-            self._filled.notify_all()
+            self._not_full.notify_all()
+            self._not_empty.notify_all()
 
     def _abandoned(self) -> bool:
-        """Whether nobody will consume any more: the program's end waits for our threads and must not wait for ever."""
+        """Whether the consumer is gone. The end of the program waits for these threads, so they must not block then."""
         return self.closed or not main_thread().is_alive()
 
 
 def _produce(channel: _Channel, produce: Callable[[Sink, Control, Progress], Provenance]) -> None:
     try:
-        channel.end(produce(channel.put, channel.control, channel.tell), None)
-    except BaseException as error:  # the caller's to see, whatever it is; who has stopped wants to see nothing
+        channel.end(produce(channel.put, channel.control, channel.report), None)
+    except BaseException as error:  # raised again in the consumer, unless the consumer has closed the stream
         channel.end(None, None if channel.closed else error)

@@ -1,4 +1,4 @@
-"""Graphs made from a few numbers. Those that are random depend on their arguments and the seed alone."""
+"""Generated graphs. Random ones depend on their arguments and the seed alone."""
 
 from graphlode.generate.barabasi_albert import barabasi_albert, barabasi_albert_edges
 from graphlode.generate.classical import (

@@ -1,4 +1,4 @@
-"""Checks of the generators' arguments: each either returns a plain Python number or names what is wrong."""
+"""Checks of the generators' arguments: each returns a plain Python number or raises InputError."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SEEDS = 2**64
 
 
 def integer(name: str, value: Any, *, least: int = 0, most: int | None = None, reason: str = "") -> int:
-    """`value` as an int within [least, most]; `reason` is told where `most` is broken."""
+    """`value` as an int within [least, most]. `reason` is added to the message if the value exceeds `most`."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -44,7 +44,7 @@ def probability(name: str, value: Any) -> float:
 
 
 def quadrants(a: Any, b: Any, c: Any) -> tuple[float, float, float]:
-    """The probabilities of three quadrants; what is left to 1 is the fourth."""
+    """The probabilities of three quadrants; the fourth has the rest."""
     given = probability("a", a), probability("b", b), probability("c", c)
     if math.fsum(given) > 1 + 1e-12:  # 0.57 + 0.19 + 0.24 may exceed 1 by rounding
         raise InputError(f"a + b + c must be at most 1, got {a!r} + {b!r} + {c!r} = {math.fsum(given):g}")

@@ -13,9 +13,9 @@ from graphlode.types import VertexArray
 def barabasi_albert(n: int, m: int, *, seed: int = 0) -> Graph:
     """A graph grown by preferential attachment: each new vertex joins `m` vertices in proportion to their degrees.
 
-    As in networkx, growth starts from a star on vertices 0 to m with centre 0, and a new vertex's neighbours are
-    different from each other: the graph has exactly m * (n - m) edges. Raises InputError unless 1 <= m < n.
-    Time O(n m), serial because each edge depends on those before it.
+    As in networkx, growth starts from a star with center 0 and leaves 1 to m, and the neighbors of a new vertex are
+    distinct. The graph has exactly m * (n - m) edges. Raises InputError unless 1 <= m < n.
+    Time O(n m), serial because each edge depends on earlier ones.
 
     >>> import graphlode as gl
     >>> gl.barabasi_albert(1000, 3, seed=5).num_edges
@@ -26,7 +26,7 @@ def barabasi_albert(n: int, m: int, *, seed: int = 0) -> Graph:
 
 
 def barabasi_albert_edges(n: int, m: int, *, seed: int = 0) -> tuple[VertexArray, VertexArray]:
-    """The edges of `barabasi_albert` in the order of growth; from the (m + 1)-th on, src is the newer vertex."""
+    """The edges of `barabasi_albert` in the order of growth. From the (m + 1)-th on, src is the newer vertex."""
     n = vertices("n", n, least=2)
     m = integer("m", m, least=1, most=n - 1, reason="n - 1")
     seed = random_seed(seed)

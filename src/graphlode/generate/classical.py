@@ -1,4 +1,4 @@
-"""Graphs with one member per size. Vertices are numbered as in networkx; every edge is given once."""
+"""Graphs that their size determines. Vertices are numbered as in networkx; every edge occurs once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def complete(n: int) -> Graph:
 
 
 def cycle(n: int) -> Graph:
-    """Vertices 0 .. n - 1 in a ring. One vertex has no edge and two vertices have one: the graph is simple.
+    """Vertices 0 .. n - 1 in a ring. One vertex has no edge, two vertices have one edge, because the graph is simple.
 
     >>> import graphlode as gl
     >>> gl.cycle(5).degrees().tolist()
@@ -32,7 +32,7 @@ def cycle(n: int) -> Graph:
 
 
 def star(n: int) -> Graph:
-    """Vertex 0 joined to `n` leaves 1 .. n: as in networkx's star_graph, n + 1 vertices and n edges.
+    """Vertex 0 joined to `n` leaves 1 .. n: n + 1 vertices and n edges, as in networkx's star_graph.
 
     >>> import graphlode as gl
     >>> gl.star(3).degrees().tolist()
@@ -52,9 +52,9 @@ def path(n: int) -> Graph:
 
 
 def grid(rows: int, columns: int) -> Graph:
-    """A rectangle of vertices, each joined to the next in its row and in its column.
+    """A rectangle of vertices, each joined to the next one in its row and the next one in its column.
 
-    The vertex in row r and column c is r * columns + c (networkx's grid_2d_graph names it (r, c)).
+    The vertex in row r and column c is r * columns + c (networkx's grid_2d_graph calls it (r, c)).
 
     >>> import graphlode as gl
     >>> gl.grid(2, 2).edges().tolist()
@@ -83,7 +83,7 @@ def cycle_edges(n: int) -> tuple[Int64Array, Int64Array]:
 
 
 def star_edges(n: int) -> tuple[Int64Array, Int64Array]:
-    """The edges of `star` as (src, dst); src is 0 throughout."""
+    """The edges of `star` as (src, dst); src is always 0."""
     n = integer("n", n, most=MAX_NARROW_VERTICES - 1, reason="vertex ids have 32 bits here")
     return np.zeros(n, np.int64), np.arange(1, n + 1, dtype=np.int64)
 
@@ -95,7 +95,7 @@ def path_edges(n: int) -> tuple[Int64Array, Int64Array]:
 
 
 def grid_edges(rows: int, columns: int) -> tuple[Int64Array, Int64Array]:
-    """The edges of `grid` as (src, dst): those within rows, then those within columns."""
+    """The edges of `grid` as (src, dst): first those within rows, then those within columns."""
     rows, columns = vertices("rows", rows), vertices("columns", columns)
     if rows * columns > MAX_NARROW_VERTICES:
         raise InputError(f"rows * columns must be at most {MAX_NARROW_VERTICES}, got {rows} * {columns}")

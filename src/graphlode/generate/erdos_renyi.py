@@ -15,11 +15,11 @@ from graphlode.types import VertexArray
 def erdos_renyi(
     n: int, *, m: int | None = None, p: float | None = None, seed: int = 0, directed: bool = False
 ) -> Graph:
-    """A uniform random graph on `n` vertices: with exactly `m` edges, or with every edge present with probability `p`.
+    """A uniform random graph on `n` vertices: with exactly `m` edges, or with each edge present with probability `p`.
 
-    Give one of `m` and `p`. No self-loops, no repeated edges. The same arguments give the same graph, whatever the
-    number of threads. Raises InputError if `m` is more than there are pairs or `p` is not within [0, 1].
-    Time O(m), or O(p n^2), in parallel.
+    Give either `m` or `p`. There are no self-loops and no repeated edges. The same arguments give the same graph for
+    any number of threads. Raises InputError if `m` exceeds the number of pairs or `p` is not within [0, 1]. Time O(m),
+    or O(p n^2), in parallel.
 
     >>> import graphlode as gl
     >>> gl.erdos_renyi(100, m=250, seed=3).num_edges

@@ -1,4 +1,4 @@
-"""Random graphs with one clique hidden in them."""
+"""Random graphs with a hidden clique."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphlode.types import Int64Array, VertexArray
 def planted_clique(n: int, k: int, p: float, *, seed: int = 0) -> Graph:
     """A uniform random graph in which `k` randomly chosen vertices are joined to each other.
 
-    Every other pair is an edge with probability `p`. `planted_members` tells which vertices were chosen.
+    Every other pair is an edge with probability `p`. `planted_members` returns the chosen vertices.
     Raises InputError unless 0 <= k <= n and 0 <= p <= 1. Time O(p n^2 + k^2).
 
     >>> import graphlode as gl
@@ -43,7 +43,7 @@ def planted_clique_edges(n: int, k: int, p: float, *, seed: int = 0) -> tuple[Ve
     src, dst = erdos_renyi_edges(n, p=p, seed=seed)
     planted = np.zeros(n, np.bool_)
     planted[members] = True
-    around = ~(planted[src] & planted[dst])
+    outside = ~(planted[src] & planted[dst])
     first, second = complete_edges(len(members))
     ends = members.astype(src.dtype)
-    return np.concatenate([src[around], ends[first]]), np.concatenate([dst[around], ends[second]])
+    return np.concatenate([src[outside], ends[first]]), np.concatenate([dst[outside], ends[second]])

@@ -1,13 +1,12 @@
-"""Recursive matrix graphs: skewed degrees from four numbers.
+"""Recursive matrix (R-MAT) graphs: skewed degrees from four probabilities.
 
-Each edge starts with the whole adjacency matrix and descends `scale` times into one of four quadrants, chosen with the
-probabilities a (both ends in the lower half of the ids), b (only the destination in the upper half), c (only the source)
-and d = 1 - a - b - c (both). The defaults are those of the Graph500 benchmark.
+Each edge starts with the whole adjacency matrix and descends `scale` times into one of four quadrants. Their
+probabilities are a (both ends in the lower half of the ids), b (only the destination in the upper half), c (only the
+source) and d = 1 - a - b - c (both). The defaults are those of the Graph500 benchmark.
 
-`rmat` and `kronecker` draw the same edges from the same seed and differ in one thing: `kronecker` renames the vertices
-by a permutation of all ids that depends on the seed, as Graph500 demands, while in `rmat` small ids have large degrees.
-Graph500 also shuffles the list of edges. Here edges are independent draws from one distribution, so their order is
-random to begin with in both forms, and no shuffle is made.
+`rmat` and `kronecker` draw the same edges from the same seed. `kronecker` then renames the vertices by a random
+permutation, as Graph500 demands; in `rmat` small ids have large degrees. Graph500 also shuffles the list of edges. This
+is not needed here: edges are independent draws from one distribution, so their order is already random.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ def rmat(
     seed: int = 0,
     directed: bool = False,
 ) -> Graph:
-    """A recursive matrix graph with 2^scale vertices, made of edge_factor * 2^scale drawn edges.
+    """A recursive matrix graph with 2^scale vertices from edge_factor * 2^scale drawn edges.
 
-    Draws that repeat an edge, and self-loops, are dropped, so that the graph has fewer edges than were drawn. Vertices
-    that no edge touches are kept. The same arguments give the same graph, whatever the number of threads.
+    Self-loops and repeated edges are dropped, so the graph has fewer edges than were drawn. Vertices without edges are
+    kept. The same arguments give the same graph for any number of threads.
 
     Raises InputError if an argument is out of range (a, b, c and their sum lie within [0, 1]).
     Time O(scale * edges), in parallel.
@@ -61,7 +60,7 @@ def kronecker(
     seed: int = 0,
     directed: bool = False,
 ) -> Graph:
-    """The Graph500 form of `rmat`: the same edges with the vertices renamed by a permutation drawn from the seed.
+    """The Graph500 form of `rmat`: the same edges, with the vertices renamed by a permutation drawn from the seed.
 
     >>> import graphlode as gl
     >>> gl.kronecker(10, 8, seed=1).num_edges == gl.rmat(10, 8, seed=1).num_edges
@@ -85,8 +84,8 @@ def rmat_edges(
 ) -> tuple[VertexArray, VertexArray]:
     """The drawn edges of `rmat` as (src, dst), in random order, with repeats and self-loops.
 
-    `begin` and `end` take a part of the list: parts put together are the whole, so that a stream needs no more memory
-    than one batch. Ids are 32-bit up to scale 31 and 64-bit above.
+    `begin` and `end` select a part of the list. Consecutive parts add up to the whole list, so a stream needs no more
+    memory than one batch. Ids are 32-bit up to scale 31 and 64-bit above.
     """
     return _draw(scale, edge_factor, (a, b, c), seed, begin, end, relabel=False)
 
@@ -102,7 +101,7 @@ def kronecker_edges(
     begin: int = 0,
     end: int | None = None,
 ) -> tuple[VertexArray, VertexArray]:
-    """The drawn edges of `kronecker`; otherwise as `rmat_edges`."""
+    """The drawn edges of `kronecker`; the arguments are those of `rmat_edges`."""
     return _draw(scale, edge_factor, (a, b, c), seed, begin, end, relabel=True)
 
 

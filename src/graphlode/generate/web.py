@@ -1,14 +1,14 @@
-"""Graphs like those of web pages: hosts, lists of links that are copied, and pages that everybody links to.
+"""Graphs like the web: hosts, copied lists of links, and popular pages.
 
-Pages are numbered as their addresses would sort, so that the pages of a host are neighbours. Hosts have sizes, and pages
-numbers of links, with heavy tails. A link is copied with probability 0.6: it leads where the link of the same number
-leads that an earlier page of the host has, mostly one of the few before it; so neighbouring pages have much of their
-links in common, as in the copying model of Kumar et al., "Stochastic models for the web graph" (FOCS 2000). Of the other
-links four fifths stay within the host, half of them near their page and half of them at the first pages of the host; the
-rest leads to a host by its popularity, there mostly to the first pages.
+Pages are numbered in the order of their addresses, so the pages of a host are adjacent. Sizes of hosts and numbers of
+links per page have heavy tails. A link is copied with probability 0.6: its target is that of the link with the same
+number on an earlier page of the host, usually one of the few pages before it. Adjacent pages therefore share many
+links, as in the copying model of Kumar et al., "Stochastic models for the web graph" (FOCS 2000). Of the other links
+four fifths stay within the host: half of these lead near their page, half to the first pages of the host. The rest lead
+to a random host, weighted by popularity, mostly to its first pages.
 
-Where a link leads is computed from hashes of its page and number alone, along the chain of pages that it was copied
-from: nothing is kept in memory but the sizes of hosts and lists.
+The target of a link is computed from hashes of its page and number alone, along the chain of pages that it was copied
+from. Only the sizes of hosts and lists are kept in memory.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from graphlode.graph.build import from_edges
 from graphlode.graph.graph import Graph
 from graphlode.types import AnyArray, FloatArray, Int64Array, VertexArray
 
-_COPIED = 0.6
-_WITHIN_HOST = 0.8
-_NEAR = 0.5  # of the links within a host
-_REACH = 8.0  # pages, to a page near by or one that is copied, on average
-_LEAST_HOST, _HOST_TAIL = 8, 1.4
-_LIST_TAIL, _LONGEST_LIST = 2.2, 100.0  # by the shortest
+_COPY_PROBABILITY = 0.6
+_WITHIN_HOST_FRACTION = 0.8
+_NEAR_FRACTION = 0.5  # fraction of the links within a host
+_MEAN_DISTANCE = 8.0  # mean distance in pages to a nearby target or to the page that is copied
+_MIN_HOST_SIZE, _HOST_TAIL = 8, 1.4
+_LIST_TAIL, _LONGEST_LIST = 2.2, 100.0  # the longest list as a multiple of the shortest
 _LINKS_AT_ONCE = 1 << 22
 
 
 def web(scale: int, edge_factor: int = 16, *, seed: int = 0, directed: bool = True) -> Graph:
-    """A graph like that of web pages, with 2^scale pages and edge_factor * 2^scale drawn links.
+    """A graph like the web, with 2^scale pages and edge_factor * 2^scale drawn links.
 
-    Links that repeat another, and pages that link to themselves, are dropped. The same arguments give the same graph.
+    Repeated links and links from a page to itself are dropped. The same arguments give the same graph.
     Raises InputError if an argument is out of range. Time O(links), on one thread.
 
     >>> import graphlode as gl
@@ -50,7 +50,7 @@ def web_edges(
 ) -> tuple[VertexArray, VertexArray]:
     """The drawn links of `web` as (src, dst), page by page, with repeats.
 
-    `num_edges` draws so many instead of edge_factor * 2^scale.
+    `num_edges` draws this number of links instead of edge_factor * 2^scale.
     """
     scale = integer("scale", scale, most=31)
     drawn = integer("edge_factor", edge_factor) << scale
@@ -70,13 +70,13 @@ def web_edges(
 
 
 class _Pages:
-    """The hosts of so many pages, and where links lead."""
+    """The hosts of `num_pages` pages, and the targets of links."""
 
     def __init__(self, num_pages: int, seed: int) -> None:
         self._num_pages, self._seed = num_pages, np.uint64(seed)
-        draws = np.random.default_rng(seed).random((2, num_pages // _LEAST_HOST + 1))
-        sizes = (_LEAST_HOST * (1.0 - draws[0]) ** (-1 / _HOST_TAIL)).astype(np.int64)
-        ends = np.cumsum(np.minimum(sizes, max(_LEAST_HOST, num_pages // 8)))
+        draws = np.random.default_rng(seed).random((2, num_pages // _MIN_HOST_SIZE + 1))
+        sizes = (_MIN_HOST_SIZE * (1.0 - draws[0]) ** (-1 / _HOST_TAIL)).astype(np.int64)
+        ends = np.cumsum(np.minimum(sizes, max(_MIN_HOST_SIZE, num_pages // 8)))
         ends = ends[: int(np.searchsorted(ends, num_pages)) + 1]
         ends[-1] = num_pages
         self._begins: Int64Array = np.concatenate([[0], ends[:-1]])
@@ -85,7 +85,7 @@ class _Pages:
         self._hosts: Int64Array = np.repeat(np.arange(ends.size), self._sizes)
 
     def list_ends(self, num_links: int) -> Int64Array:
-        """Where the list of each page begins among all links, and the end of the last."""
+        """The position of each page's first link among all links, and the total number."""
         draws = self._draw(np.arange(self._num_pages, dtype=np.int64), 0, salt=1)
         lengths = np.minimum((1.0 - draws) ** (-1 / _LIST_TAIL), _LONGEST_LIST)
         ends = np.concatenate([[0.0], np.cumsum(lengths)])
@@ -93,41 +93,41 @@ class _Pages:
         return found
 
     def targets(self, pages: Int64Array, numbers: Int64Array) -> Int64Array:
-        """Where the links of these numbers on these pages lead."""
+        """The targets of the links with these numbers on these pages."""
         first = self._begins[self._hosts[pages]]
-        origins = pages.copy()  # the page whose link it was before it was copied
-        left = np.flatnonzero(self._is_copy(origins, numbers, first))
-        while left.size:
-            back = 1 + self._reach(self._draw(origins[left], 0, salt=2))
-            origins[left] = np.maximum(origins[left] - back, first[left])
-            left = left[self._is_copy(origins[left], numbers[left], first[left])]
-        return self._fresh(origins, numbers)
+        origins = pages.copy()  # the page that each link was first drawn for, before it was copied
+        copied = np.flatnonzero(self._is_copy(origins, numbers, first))
+        while copied.size:
+            back = 1 + self._distances(self._draw(origins[copied], 0, salt=2))
+            origins[copied] = np.maximum(origins[copied] - back, first[copied])
+            copied = copied[self._is_copy(origins[copied], numbers[copied], first[copied])]
+        return self._direct_targets(origins, numbers)
 
     def _is_copy(self, pages: Int64Array, numbers: Int64Array, first: Int64Array) -> AnyArray:
-        """The first page of a host has nobody to copy from."""
-        copied: AnyArray = (self._draw(pages, numbers, salt=3) < _COPIED) & (pages > first)
-        return copied
+        """Whether each link is copied. The first page of a host has no earlier page to copy from."""
+        is_copied: AnyArray = (self._draw(pages, numbers, salt=3) < _COPY_PROBABILITY) & (pages > first)
+        return is_copied
 
-    def _fresh(self, pages: Int64Array, numbers: Int64Array) -> Int64Array:
+    def _direct_targets(self, pages: Int64Array, numbers: Int64Array) -> Int64Array:
         kind, where = self._draw(pages, numbers, salt=4), self._draw(pages, numbers, salt=5)
-        near = kind < _WITHIN_HOST * _NEAR
-        remote = kind >= _WITHIN_HOST
+        near = kind < _WITHIN_HOST_FRACTION * _NEAR_FRACTION
+        remote = kind >= _WITHIN_HOST_FRACTION
         hosts = self._hosts[pages]
         popular = (self._begins.size * self._draw(pages, numbers, salt=6) ** 3).astype(np.int64)
         hosts[remote] = self._by_popularity[popular[remote]]
         begins, sizes = self._begins[hosts], self._sizes[hosts]
         found = begins + (sizes * where**4).astype(np.int64)  # the first pages of the host
-        steps = 1 + self._reach(np.abs(2 * where - 1))
-        beside = np.clip(pages + np.where(where < 0.5, -steps, steps), begins, begins + sizes - 1)
-        return np.where(near, beside, found)
+        steps = 1 + self._distances(np.abs(2 * where - 1))
+        nearby = np.clip(pages + np.where(where < 0.5, -steps, steps), begins, begins + sizes - 1)
+        return np.where(near, nearby, found)
 
     @staticmethod
-    def _reach(draws: FloatArray) -> Int64Array:
-        """Exponential, about `_REACH` on average."""
-        return (-_REACH * np.log1p(-draws)).astype(np.int64)
+    def _distances(draws: FloatArray) -> Int64Array:
+        """Exponentially distributed distances with a mean of about `_MEAN_DISTANCE`."""
+        return (-_MEAN_DISTANCE * np.log1p(-draws)).astype(np.int64)
 
     def _draw(self, pages: Int64Array, numbers: Int64Array | int, *, salt: int) -> FloatArray:
-        """Numbers in [0, 1) that depend on seed, page, number and salt: two rounds of the finaliser of SplitMix64."""
+        """Numbers in [0, 1) that depend on seed, page, number and salt: two rounds of SplitMix64's mixing function."""
         golden = 0x9E3779B97F4A7C15
         state = pages.astype(np.uint64) * np.uint64(golden) + self._seed
         state = _mix(state + np.uint64(salt * golden % 2**64))

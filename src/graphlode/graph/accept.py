@@ -1,4 +1,4 @@
-"""Every operation takes a Graph, a store, a scipy sparse matrix or a networkx graph; this turns each into a Graph."""
+"""Converts what operations accept into a Graph: a Graph, a store, a scipy sparse matrix or a networkx graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphlode.graph.store.dynamic import DynamicGraph
 
 
 def as_graph(graph: Any, *, weights: bool = True) -> Graph:
-    """A Graph as it is, a store's newest snapshot, anything else converted; with `weights` False those are neither kept nor looked at."""
+    """The graph itself, a store's newest snapshot, or a conversion. With `weights` False, weights are not converted."""
     if isinstance(graph, Graph):
         return graph
     if isinstance(graph, DynamicGraph):
@@ -26,7 +26,7 @@ def as_graph(graph: Any, *, weights: bool = True) -> Graph:
 
 
 def as_undirected(graph: Any) -> tuple[Graph, tuple[str, ...]]:
-    """The undirected form of the structure, and what the provenance should say about it."""
+    """The undirected form of the graph, and notes for the provenance."""
     given = as_graph(graph, weights=False)
     notes = ("directed graph: its undirected form was used",) if given.directed else ()
     return given.undirected(), notes

@@ -1,4 +1,4 @@
-"""Arrays as users give them: numpy, arrow, lists, anything with the buffer or DLPack protocol; checked, with names."""
+"""Checks arrays from the user: numpy, arrow, lists, anything with the buffer or DLPack protocol. Errors name them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NARROW_TYPES = frozenset(map(np.dtype, (np.int8, np.uint8, np.int16, np.uint16,
 
 def _as_numpy(values: Any, name: str) -> AnyArray:
     hidden = int(np.ma.getmaskarray(values).sum()) if isinstance(values, np.ma.MaskedArray) else 0
-    if hidden:  # the values below the mask would count
+    if hidden:  # numpy would use the values behind the mask
         raise InputError(f"{name} has {hidden} masked value{'s' * (hidden > 1)}; leave those edges out")
     try:
         if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
@@ -34,7 +34,7 @@ def _as_numpy(values: Any, name: str) -> AnyArray:
 def _from_dlpack(values: Any) -> AnyArray:
     try:
         return np.from_dlpack(values, device="cpu")
-    except TypeError:  # a numpy before 2.1, or a producer that cannot copy to the host
+    except TypeError:  # numpy before 2.1, or a producer that cannot copy to the host
         return np.from_dlpack(values)
 
 
@@ -51,21 +51,21 @@ def columns_of_pairs(pairs: Any) -> tuple[AnyArray, AnyArray]:
 def as_ids(values: Any, name: str) -> AnyArray:
     """A contiguous int32 or int64 array."""
     if type(values) is np.ndarray and values.dtype in _ID_TYPES and values.ndim == 1 and values.flags.c_contiguous:
-        return values if values.size else np.empty(0, np.int64)  # as below, in a fraction of the time
+        return values if values.size else np.empty(0, np.int64)  # shortcut: same result as below
     array = _as_numpy(values, name)
     if array.ndim != 1:
         raise InputError(f"{name} must have one dimension, got the shape {array.shape}")
     if array.size == 0:
         return np.empty(0, np.int64)
     if array.dtype.kind not in "iu":
-        raise InputError(f"{name} must hold integers{_instead(array)}")
+        raise InputError(f"{name} must hold integers{_found_type(array)}")
     if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
         raise InputError(f"{name} holds {int(array.max())}, but ids are signed 64-bit integers")
     return np.ascontiguousarray(array, np.int32 if array.dtype in _NARROW_TYPES else np.int64)
 
 
-def _instead(array: AnyArray) -> str:
-    """What stands in the place of integers, and what to do about it."""
+def _found_type(array: AnyArray) -> str:
+    """The rest of the message about an array that does not hold integers: what it holds, and what to do."""
     if array.dtype.kind == "O" and isinstance(array[0], int):
         return f" of 64 bits, got {array.dtype}"
     if array.dtype.kind in "OSUT":
@@ -88,7 +88,7 @@ def as_values(values: Any, name: str, dtype: Any, size: int) -> AnyArray | None:
 
 
 def as_weights(values: Any, size: int, gone: BoolArray | Literal[True] | None = None) -> FloatArray | None:
-    """One 64-bit float per edge; those of edges that are deleted (True: all) are not looked at."""
+    """One 64-bit float per edge. Weights of deleted edges are not checked (`gone`; True: all edges are deleted)."""
     if values is None:
         return None
     array = _as_numpy(values, "weights")

@@ -35,19 +35,19 @@ def from_edges(
     ----------
     src, dst
         Ids of the two ends of each edge: numpy or arrow arrays, or anything with the buffer or DLPack protocol. Without
-        `dst`, `src` holds pairs: a list of them, or an array with two columns such as `Graph.edges()` gives.
+        `dst`, `src` holds pairs: a list of them, or an array with two columns such as `Graph.edges()` returns.
     num_vertices
-        If given, the vertices are 0 .. num_vertices - 1 and every id must be one of them. If not, the vertices are the
-        ids that occur, which may be any 64-bit integers; `Graph.ids` lists them in ascending order.
+        If given, the vertices are 0 .. num_vertices - 1 and every id must be one of them. Otherwise the vertices are
+        the ids that occur, which may be any 64-bit integers; `Graph.ids` lists them in ascending order.
     directed
-        Whether `(u, v)` and `(v, u)` are two edges.
+        Whether `(u, v)` and `(v, u)` are two different edges.
     weights, times
-        One finite number, one 64-bit integer per edge. Where an edge is repeated, the last one stays. Weights are kept as
-        64-bit floats; an integer that these do not hold exactly is an InputError.
+        One finite number, and one 64-bit integer, per edge. If an edge is repeated, its last value is kept. Weights are
+        stored as 64-bit floats; an integer that a float does not represent exactly is an InputError.
 
-    Self-loops and repeated edges are dropped and counted in `Graph.provenance`. Cost: linear in the number of edges; at
-    most three times the graph's own memory, four with weights or times. Ids that are scattered over 64 bits go through a
-    table of about 70 bytes per edge.
+    Self-loops and repeated edges are dropped and counted in `Graph.provenance`. Raises InputError for arrays that do
+    not fit together or the parameters. Cost: linear in the number of edges. Memory: at most three times the graph's
+    own, four times with weights or times. Ids scattered over 64 bits need a table of about 70 bytes per edge.
 
     >>> import graphlode as gl
     >>> g = gl.from_edges([10, 20, 30, 10], [20, 30, 10, 10])
@@ -100,8 +100,8 @@ def from_csr(
 ) -> Graph:
     """A simple graph from compressed rows: the neighbors of `v` are `neighbors[offsets[v]:offsets[v + 1]]`.
 
-    Rows that are already sorted, without repeats and self-loops, and symmetric unless `directed`, are taken without
-    copying; anything else is rebuilt. `ids` names the vertices (ascending); `weights` has one value per entry.
+    Rows that are sorted, without repeats and self-loops, and symmetric unless `directed`, are used without copying.
+    Other rows are rebuilt. `ids` names the vertices (ascending); `weights` has one value per entry.
 
     >>> import graphlode as gl
     >>> gl.from_csr([0, 2, 3, 4], [1, 2, 0, 0]).num_edges
@@ -125,7 +125,7 @@ def from_csr(
 
 
 def from_scipy(matrix: Any, *, directed: bool = False, values: Literal["auto"] | None = "auto") -> Graph:
-    """A simple graph from a square sparse matrix; entry (i, j) is an edge from i to j, also when its value is 0.
+    """A simple graph from a square sparse matrix. Entry (i, j) is an edge from i to j, even if its value is 0.
 
     Values other than 1 are kept as weights, unless `values` is None.
 
@@ -150,10 +150,10 @@ def from_scipy(matrix: Any, *, directed: bool = False, values: Literal["auto"] |
 
 
 def from_networkx(graph: networkx.Graph, *, weight: str | None = "weight") -> Graph:
-    """A simple graph from a networkx graph, directed if that is directed.
+    """A simple graph from a networkx graph; directed if the networkx graph is.
 
     Integer nodes keep their ids. Otherwise the id of a node is its position in `list(graph.nodes)`. The edge attribute
-    `weight` is kept as weights if every edge has it.
+    `weight` becomes the weights if every edge has it.
 
     >>> import graphlode as gl, networkx as nx
     >>> gl.from_networkx(nx.karate_club_graph(), weight=None).num_edges
@@ -209,7 +209,7 @@ def _is_canonical(starts: Int64Array, tails: AnyArray, heads: AnyArray, directed
         return True
     from scipy.sparse import csr_array
 
-    # Columns come out sorted, in linear time: sorting here would take longer than rebuilding the graph.
+    # The transpose has sorted columns after linear time. A sort would take longer than rebuilding the graph.
     n = starts.size - 1
     index = np.int32 if max(n, heads.size) < 2**31 else np.int64
     entries = (np.zeros(heads.size, np.int8), heads.astype(index, copy=False), starts.astype(index, copy=False))
@@ -218,7 +218,7 @@ def _is_canonical(starts: Int64Array, tails: AnyArray, heads: AnyArray, directed
 
 
 def _last_positions(graph: Graph, positions: Int64Array) -> Int64Array:
-    """The input edge that each edge of `edges()` takes its values from."""
+    """For each edge of `edges()`, the position of the input edge that its values come from."""
     if graph.directed:
         return positions
     tails = graph._tails

@@ -1,7 +1,7 @@
-"""How much memory an operation would take, before it runs.
+"""Estimates the memory of an operation before it runs.
 
-The numbers are those that a run itself checks before it launches anything. What an operation needs is known from its
-declaration, so nothing here names one.
+A run checks the same numbers before it launches anything. They follow from the declaration of the operation, so this
+module names no operation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PACKAGE = "graphlode."
 
 @dataclass(frozen=True)
 class DeviceEstimate:
-    """Bytes that one device would need beside the graph itself, and bytes that it may take."""
+    """Bytes that one device would need in addition to the graph, and bytes that it may use."""
 
     device: str
     needed: int
@@ -37,7 +37,7 @@ class DeviceEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What an operation would need, device by device."""
+    """Memory that an operation would need, device by device."""
 
     operation: str
     devices: tuple[DeviceEstimate, ...]
@@ -49,7 +49,7 @@ class Estimate:
 
     @property
     def fits(self) -> bool:
-        """Whether every device has room for its part."""
+        """Whether each device has enough memory for its part."""
         return all(device.fits for device in self.devices)
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,20 +61,20 @@ class Estimate:
 def estimate(
     operation: str | Callable[..., Any], graph: Any, *, devices: Devices = "auto", **parameters: Any
 ) -> Estimate:
-    """The memory that an operation would take on a graph, without running it.
+    """The memory that an operation would need on a graph, without running it.
 
     Parameters
     ----------
     operation
         The function, such as `count_triangles`, or its name: "count_triangles", "triangles".
     graph
-        As for the operation itself. Of a directed graph the undirected form is made to know its size.
+        As for the operation itself. A directed graph is converted to its undirected form to find its size.
     devices
         As for the operation itself.
     parameters
-        What else the operation would be called with; those that are left out have the operation's defaults.
+        Further arguments of the operation. Those left out have the operation's defaults.
 
-    Raises InputError for an unknown operation or parameter. Cost: none worth counting.
+    Raises InputError for an unknown operation or parameter. Cost: negligible.
 
     >>> import graphlode as gl
     >>> gl.estimate(gl.count_triangles, gl.complete(100), devices="cpu", by="vertex").fits
@@ -91,7 +91,7 @@ def estimate(
 
 
 def _find(operation: str | Callable[..., Any]) -> tuple[Operation, list[Callable[..., Any]]]:
-    """The operation, and the public functions whose arguments it takes."""
+    """The operation, and the public functions whose arguments apply."""
     if not isinstance(operation, str):
         stem = operation.__module__.removeprefix(_PACKAGE) if callable(operation) else ""
         if stem in operations():
@@ -111,7 +111,7 @@ def _known() -> str:
 
 
 def _public_functions(stem: str) -> dict[str, Callable[..., Any]]:
-    """The functions of an operation's module that users call; helpers that other modules share are none of them."""
+    """The public functions of an operation's module; helpers shared with other modules are not included."""
     module, public = import_module(_PACKAGE + stem), import_module(_PACKAGE.rstrip(".")).__all__
     functions = inspect.getmembers(module, inspect.isfunction)
     return {name: f for name, f in functions if f.__module__ == module.__name__ and name in public}
@@ -120,7 +120,7 @@ def _public_functions(stem: str) -> dict[str, Callable[..., Any]]:
 def _arguments(
     operation: Operation, device: Device, functions: list[Callable[..., Any]], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What the kernel's `memory` wants to know: what was given, else the default of the operation's function."""
+    """The arguments of the kernel's `memory`: given by the caller, else defaults of the operation's function."""
     accepted = {name: p for function in functions for name, p in inspect.signature(function).parameters.items()}
     unknown = sorted(set(given) - set(accepted))
     if unknown:

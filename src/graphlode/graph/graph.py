@@ -36,8 +36,8 @@ class GraphProvenance:
 class Graph:
     """A simple graph that does not change: sorted rows, original ids, optional weights and times.
 
-    Vertices are the positions 0 .. num_vertices - 1; `ids` has the original id of each. Whatever names a vertex uses the
-    original ids; `indices=True` gives positions instead. Make one with `from_edges`, `read` and their relatives.
+    Vertices are the positions 0 .. num_vertices - 1; `ids` has the original id of each. Arguments and results name
+    vertices by original id, or by position with `indices=True`. `from_edges`, `read` and similar functions make graphs.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Graph:
         self._version = version
         self._held: dict[tuple[str, View], Future[Any]] = {}
 
-    # What it is
+    # Properties
 
     @property
     def num_vertices(self) -> int:
@@ -88,7 +88,7 @@ class Graph:
 
     @cached_property
     def ids(self) -> Int64Array:
-        """The original id of each vertex: ascending, or in order of arrival if they came from a store."""
+        """The original id of each vertex: ascending, or in order of arrival for vertices of a store."""
         if self._ids is not None:
             return self._ids
         positions: Int64Array = _frozen(np.arange(self.num_vertices, dtype=np.int64))
@@ -96,7 +96,7 @@ class Graph:
 
     @property
     def csr(self) -> tuple[Int64Array, VertexArray]:
-        """The rows as they are held: `offsets` and `neighbors` (positions). Read-only, not copied."""
+        """The rows as stored: `offsets` and `neighbors` (positions). Read-only, not copied."""
         return self._offsets, self._neighbors
 
     @property
@@ -111,11 +111,11 @@ class Graph:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the graph's own arrays, views not counted."""
+        """Bytes of the graph's own arrays, without views."""
         arrays = (self._offsets, self._neighbors, self._ids, self._weights, self._times)
         return sum(array.nbytes for array in arrays if array is not None)
 
-    # What is in it
+    # Queries
 
     def degrees(self) -> Int64Array:
         """Degree of each vertex (out-degree if directed), in the order of `ids`."""
@@ -128,7 +128,7 @@ class Graph:
         return row if indices else self.ids[row]
 
     def has_edge(self, u: int, v: int, *, indices: bool = False) -> bool:
-        """Whether the edge is there; false if a vertex is not in the graph. What is no integer is an InputError."""
+        """Whether the edge exists; False for a vertex that is not in the graph. InputError for a non-integer."""
         ends = self._ends(u, v, indices)
         if ends is None:
             return False
@@ -146,7 +146,7 @@ class Graph:
         return pairs
 
     def positions(self, vertices: Any) -> Int64Array:
-        """Positions of original ids; an id that is not in the graph is an InputError."""
+        """Positions of original ids. Raises InputError for an id that is not in the graph."""
         wanted = np.asarray(vertices)
         if wanted.size and wanted.dtype.kind not in "iu":
             raise InputError(f"vertex ids are integers, got {wanted.dtype}")
@@ -163,19 +163,19 @@ class Graph:
         return at
 
     def names(self, positions: AnyArray) -> AnyArray:
-        """Original ids of positions; what is negative stands for no vertex and stays as it is."""
+        """Original ids of positions. Negative values mean "no vertex" and are returned unchanged."""
         if self._ids is None:
             return positions
         return np.where(positions >= 0, self._ids[positions], positions)
 
-    # Other forms
+    # Conversions
 
     def undirected(self) -> Graph:
-        """The undirected form, without weights and times; the graph itself if it is undirected."""
+        """The undirected form, without weights and times. An undirected graph returns itself."""
         return self._undirected_form if self._directed else self
 
     def with_ascending_ids(self) -> Graph:
-        """The same graph with its vertices in ascending order of their ids; the graph itself if they are."""
+        """The same graph with its vertices in ascending order of their ids; the graph itself if they already are."""
         order = self._id_order
         if self._ids is None or order is None:
             return self
@@ -197,7 +197,7 @@ class Graph:
         return graph.renamed(self._ids[order])
 
     def renamed(self, ids: Int64Array | None) -> Graph:
-        """The same graph with other original ids, each once; None: the positions."""
+        """The same graph with other original ids, all distinct; None: positions are the ids."""
         return Graph(
             self._offsets,
             self._neighbors,
@@ -212,11 +212,11 @@ class Graph:
     def to_scipy(self) -> scipy.sparse.csr_array:
         """The adjacency matrix in CSR form; entries are the weights, or 1.
 
-        SciPy has one type for `indices` and `indptr`: 32-bit if that is enough for the entries, else 64-bit. Where it is
-        the graph's own, they are the arrays of `csr`: in general `indices` is shared with `neighbors`, and `indptr` is a
-        copy of `offsets`. `data` is shared with the weights of a directed graph; without weights, or where an edge has
-        two entries, it is new. What is shared is read-only: changing the matrix in place where it would change the graph
-        is a ValueError; `to_scipy().copy()` has all arrays for itself.
+        SciPy uses one type for `indices` and `indptr`: 32-bit if that suffices for the number of entries, else 64-bit.
+        Arrays of that type are shared, others are copied: usually `indices` is shared with `neighbors`, and `indptr` is
+        a copy of `offsets`. `data` is shared with the weights of a directed graph. It is new for an undirected graph,
+        where an edge has two entries, and without weights. Shared arrays are read-only: changing the matrix in place is
+        a ValueError where it would change the graph. `to_scipy().copy()` owns all its arrays.
 
         >>> import graphlode as gl, numpy as np
         >>> karate = gl.dataset("karate")
@@ -228,7 +228,7 @@ class Graph:
         index = np.int32 if max(self.num_vertices, self._neighbors.size) < 2**31 else np.int64
         rows = self._neighbors.astype(index, copy=False), self._offsets.astype(index, copy=False)
         matrix = scipy.sparse.csr_array((self._entry_weights, *rows), shape=(self.num_vertices, self.num_vertices))
-        matrix.has_canonical_format = True  # else SciPy would look, and sort what it cannot write
+        matrix.has_canonical_format = True  # otherwise SciPy would check, and try to sort read-only arrays
         return matrix
 
     def to_networkx(self) -> networkx.Graph:
@@ -245,11 +245,11 @@ class Graph:
         return graph
 
     def view(self, view: View) -> Mapping[str, AnyArray]:
-        """The arrays of a view in host memory, built on the CPU when first asked for."""
+        """The arrays of a view in host memory. The CPU builds them on first use."""
         arrays: Mapping[str, AnyArray] = call(lambda control: hold(cpu(), self, view, control))
         return arrays
 
-    # For execution
+    # Interface to execute/
 
     @property
     def arrays(self) -> Mapping[str, AnyArray]:
@@ -258,7 +258,7 @@ class Graph:
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """What the memory of a kernel depends on."""
+        """The sizes that the memory of a kernel depends on."""
         return {
             "num_vertices": self.num_vertices,
             "num_entries": self._neighbors.size,
@@ -267,15 +267,15 @@ class Graph:
         }
 
     def place(self, device: Device) -> Mapping[str, Any]:
-        """The rows by name, as arrays of the device."""
+        """The rows by name, as arrays on the device."""
         return device.put(self.arrays)
 
     @property
     def held(self) -> dict[tuple[str, View], Future[Any]]:
-        """What devices keep of this graph, by memory space and view."""
+        """What devices hold of this graph, by memory space and view."""
         return self._held
 
-    # Python manners
+    # Python protocols
 
     def __len__(self) -> int:
         return self.num_vertices
@@ -312,13 +312,13 @@ class Graph:
         return f"<graphlode.Graph: {self.num_vertices:,} vertices, {self.num_edges:,} edges, {kind}{extra}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: self.__dict__[name] for name in _STATE}  # caches and device memory do not travel
+        return {name: self.__dict__[name] for name in _STATE}  # without caches and device memory
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         arrays = {name: _frozen(value) for name, value in state.items() if isinstance(value, np.ndarray)}
         self.__dict__.update(state | arrays, _held={})
 
-    # Inside
+    # Private
 
     @cached_property
     def _tails(self) -> VertexArray:
@@ -335,7 +335,7 @@ class Graph:
 
     @cached_property
     def _entry_edges(self) -> Int64Array:
-        """For each entry of the rows, its edge's position in `edges()`."""
+        """For each entry of the rows, the position of its edge in `edges()`."""
         if self._directed:
             return np.arange(self._neighbors.size, dtype=np.int64)
         upper = self._tails < self._neighbors
@@ -348,7 +348,7 @@ class Graph:
 
     @property
     def _entry_weights(self) -> FloatArray:
-        """The weight of each entry of the rows, 1 without weights."""
+        """The weight of each entry of the rows; 1 if the graph has no weights."""
         if self._weights is None:
             return np.ones(self._neighbors.size)
         return self._weights if self._directed else self._weights[self._entry_edges]
@@ -364,7 +364,7 @@ class Graph:
 
     @cached_property
     def _id_order(self) -> Int64Array | None:
-        """The positions by ascending id; None if they ascend by themselves."""
+        """The positions in ascending order of their ids; None if the ids already ascend."""
         if self._ids is None or (self._ids[1:] > self._ids[:-1]).all():
             return None
         return np.argsort(self._ids)
@@ -374,7 +374,7 @@ class Graph:
         return self.ids if self._id_order is None else self.ids[self._id_order]
 
     def _find(self, ids: Int64Array) -> tuple[Int64Array, AnyArray]:
-        """Positions of original ids, and which of them are in the graph; only for those the position means anything."""
+        """Positions of original ids, and a mask of the ids in the graph. Other positions have no meaning."""
         sorted_ids, order = self._ascending_ids, self._id_order
         if not sorted_ids.size:
             return np.zeros_like(ids), np.zeros(ids.shape, bool)
@@ -395,7 +395,7 @@ class Graph:
         return name
 
     def _ends(self, u: Any, v: Any, indices: bool) -> tuple[int, int] | None:
-        """Positions of the ends of an edge; None if one is not in the graph. Both must be integers nevertheless."""
+        """Positions of the ends of an edge; None if one is not in the graph. InputError for a non-integer."""
         tail, head = _integer(u), _integer(v)
         try:
             return self._position(tail, indices), self._position(head, indices)

@@ -1,4 +1,4 @@
-"""Counts in all, at each vertex or at each edge: the result that operations give, and the order it is in."""
+"""Counts in total, at each vertex or at each edge: the result type of several operations, and its order."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LocalCount:
-    """A number of things in a graph; `int(result)` is the total.
+    """The number of triangles, cliques or similar in a graph; `int(result)` is the total.
 
-    `by_vertex` follows `Graph.ids`, `by_edge` follows `Graph.edges()` of the undirected form; None unless asked for.
+    `by_vertex` follows `Graph.ids`, `by_edge` follows `Graph.edges()` of the undirected form; None unless requested.
     """
 
     total: int
@@ -30,7 +30,7 @@ class LocalCount:
     provenance: Provenance
     graph: Graph = field(repr=False)  # the undirected graph that was counted
 
-    things: ClassVar[str]  # the name of the column with the counts
+    things: ClassVar[str]  # what is counted: the name of the column in tables
 
     def __post_init__(self) -> None:
         for array in (self.by_vertex, self.by_edge):
@@ -47,7 +47,7 @@ class LocalCount:
         return {"total": self.total, **given, "provenance": self.provenance.to_dict()}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with a row per vertex or edge, whichever was counted; else one row with the total."""
+        """A table with a row per vertex or edge, whichever was counted; otherwise one row with the total."""
         if self.by_vertex is not None:
             return table({"vertex": self.graph.ids, self.things: self.by_vertex})
         if self.by_edge is not None:
@@ -59,7 +59,7 @@ class LocalCount:
 def in_graph_order(counts: AnyArray, fetch: Callable[[str], AnyArray], by: str) -> AnyArray:
     """Rows of `counts` in the order of `Graph.ids` (by "vertex") or of `Graph.edges()` (by "edge").
 
-    `fetch` gives an array of the oriented view by its name.
+    `fetch` returns an array of the oriented view by name.
     """
     vertices = fetch("vertices")
     if by == "vertex":
@@ -69,7 +69,7 @@ def in_graph_order(counts: AnyArray, fetch: Callable[[str], AnyArray], by: str) 
     tails = np.repeat(vertices, np.diff(fetch("offsets")))
     heads = vertices[fetch("neighbors")]
     low, high = np.minimum(tails, heads), np.maximum(tails, heads)
-    if vertices.size <= MAX_NARROW_VERTICES:  # one sort of composed keys takes a third of the time
-        # Both sides of one type: where NumPy has to cast while it computes and finds no memory for that, it crashes.
+    if vertices.size <= MAX_NARROW_VERTICES:  # sorting combined keys once takes a third of the time
+        # Both operands have one type: NumPy crashes if it has to cast during the operation and runs out of memory.
         return counts[np.argsort(low.astype(np.int64) << 32 | high.astype(np.int64))]
     return counts[np.lexsort((high, low))]

@@ -1,4 +1,4 @@
-"""Results as pandas tables; pandas is imported only when somebody asks for one."""
+"""Results as pandas tables. pandas is imported on first use only."""
 
 from __future__ import annotations
 

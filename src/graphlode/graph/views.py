@@ -1,6 +1,7 @@
-"""Views: read-only layouts derived from a snapshot, named by value so that what was built is found again.
+"""Views: read-only layouts derived from a snapshot. Equal view objects name the same layout, so it is built once.
 
-A view says what it is and what it is built from; how it is built is a kernel of each device (`graph/oriented`).
+A view says what it contains and which view it is built from. Each device has a kernel that builds it
+(`graph/oriented`).
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ class Csr:
 
 @dataclass(frozen=True)
 class Pages:
-    """The rows of a store's only shard where they lie: `pages` is the shard's state, `num_rows` the number of vertices.
+    """The rows of a store with one shard, as stored: `pages` is the shard's state, `num_rows` the number of vertices.
 
-    Never built: who runs an operation on it puts it there, see `graph/pages.py`.
+    This view is never built: the code that runs an operation on it adds it to the graph, see `graph/store/pages.py`.
     """
 
     name = "graph.pages"
@@ -37,9 +38,10 @@ class Pages:
 
 @dataclass(frozen=True)
 class Transposed:
-    """The rows turned round: for each vertex those that lead to it, ascending, as `offsets` and `neighbors`.
+    """The transposed rows: for each vertex the vertices that lead to it, ascending, as `offsets` and `neighbors`.
 
-    `out_degrees` is the number of entries that leave each vertex. Of an undirected graph that is what `Csr` has already.
+    `out_degrees` is the number of outgoing entries of each vertex. An undirected graph needs no transpose: `Csr` is it.
+    `out_degrees` is the number of outgoing entries of each vertex. For an undirected graph, `Csr` is already this view.
     """
 
     name = "graph.transposed"
@@ -48,19 +50,20 @@ class Transposed:
 
 @dataclass(frozen=True)
 class Tiled:
-    """The entries by tiles of the adjacency matrix, four bytes each: `edges`, and in `tile_offsets` where tiles begin.
+    """The entries grouped by tiles of the adjacency matrix, four bytes each: `edges`, and `tile_offsets` of each tile.
 
-    A tile has what leads from 2^16 sources, its column, to 2^row_bits destinations, its row; tiles follow each other row
-    by row. An edge has the source's offset within the column in its upper and the destination's within the row in its
-    lower 16 bits, and tiles are sorted. `out_degrees` is the number of entries that leave each of the `num_rows` vertices.
+    A tile has the entries from 2^16 sources, its column, to 2^row_bits destinations, its row. Tiles are stored row by
+    row, and each is sorted. The upper 16 bits of an entry are the source's offset within the column, the lower 16 bits
+    the destination's offset within the row. `out_degrees` is the number of outgoing entries of each of the `num_rows`
+    vertices.
 
-    With `linked`, only vertices that an edge touches count, where the others are many: `linked` in the view has their
-    positions, in the order of their new numbers, and `num_vertices` is the number of all.
+    With `linked`, vertices without edges are left out if there are many: `linked` in the view has the positions of the
+    others, in the order of their new numbers, and `num_vertices` is the number of all vertices.
     """
 
     row_bits: int = 16
     linked: bool = False
-    directed: bool = False  # asked for `linked` only: rows of an undirected graph tell whom an edge touches
+    directed: bool = False  # used for `linked` only: rows of an undirected graph show which vertices have edges
 
     name = "graph.tiled"
     base = Csr()
@@ -71,7 +74,7 @@ class Tiled:
 
     @staticmethod
     def worth_linking(num_linked: int, num_vertices: int) -> bool:
-        """Whether so few vertices are linked that it pays to number them anew."""
+        """Whether enough vertices have no edges that renumbering the others pays."""
         return 0 < num_linked <= num_vertices - num_vertices // 8 < num_vertices
 
 
@@ -79,8 +82,8 @@ class Tiled:
 class Weighted:
     """The rows with the weight of each entry: `offsets`, `neighbors` and `weights`, none of them negative or NaN.
 
-    `mean_weight`, on the host, is that of all entries. `edge_weights` gives one weight per edge, in the order of
-    `Graph.edges()`; it is asked only where the rows of a device do not have theirs with them.
+    `mean_weight`, on the host, is the mean over all entries. `edge_weights` returns one weight per edge, in the order
+    of `Graph.edges()`; it is called only if the rows on a device do not carry their weights.
     """
 
     directed: bool = False
@@ -94,9 +97,9 @@ class Weighted:
 class Oriented:
     """Every edge once, from the lower to the higher rank of a total order; rows hold ranks, ascending.
 
-    `offsets` and `neighbors` are in rank space, `vertices[rank]` is the vertex. Orders: "degree" (ascending degree, ties
-    by vertex) needs one sort; "degeneracy" bounds every row by the degeneracy; "approximate" bounds it by three times
-    the degeneracy in few rounds.
+    `offsets` and `neighbors` are in rank space; `vertices[rank]` is the vertex. Orders: "degree" (ascending degree,
+    ties by vertex) needs one sort. "degeneracy" bounds the length of every row by the degeneracy. "approximate" bounds
+    it by three times the degeneracy and needs only a few rounds.
     """
 
     by: OrderName = "degree"
@@ -111,10 +114,10 @@ class Oriented:
 
 @dataclass(frozen=True)
 class Roots:
-    """An oriented view with its rows also listed by falling length: where searches below each row begin.
+    """An oriented view and a list of its rows by falling length: the roots of searches.
 
-    Beside the arrays of `Oriented`, `roots` are the rows of at least two entries, longest first, ties by row; and
-    `row_counts[d]`, on the host whatever the device, is the number of rows of at least d entries, for d from 0 to one
+    In addition to the arrays of `Oriented`, `roots` are the rows with at least two entries, longest first, ties by row.
+    `row_counts[d]`, on the host for every device, is the number of rows with at least d entries, for d from 0 to one
     more than the longest.
     """
 

@@ -1,4 +1,4 @@
-"""Files of edges and graphs, in and out."""
+"""Reading and writing files of edges and graphs."""
 
 from graphlode.io.edges import EdgeList, read_edges
 from graphlode.io.read import read

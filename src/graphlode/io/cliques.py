@@ -1,4 +1,4 @@
-"""Lists of cliques into files, batch by batch: a list of any length takes the memory of a few batches."""
+"""Writes lists of cliques to files, batch by batch. Memory is that of a few batches, for any number of cliques."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from graphlode.io.parquet import arrow_parquet
 from graphlode.io.write import replacing
 from graphlode.types import AnyArray, Int64Array
 
-_ROWS = 1 << 17  # per row group or piece of text; smaller batches are gathered
+_ROWS = 1 << 17  # per row group or block of text; smaller batches are collected first
 _COPY_BYTES = 1 << 22
 
 
 def write_cliques(batches: Iterable[AnyArray], k: int, path: str | os.PathLike[str]) -> int:
-    """Write batches of cliques, as `list_cliques` gives them, to a file; returns how many there were.
+    """Write batches of cliques, as `list_cliques` returns them, to a file; returns the number of cliques.
 
-    By suffix: `.parquet` and `.csv` have the columns v1 .. vk and a row per clique, `.npz` an array `cliques` of that
-    shape. An existing file is replaced once all is written; if anything goes wrong, it is left as it was.
+    The suffix decides the format. `.parquet` and `.csv` have the columns v1 .. vk and a row per clique, `.npz` has an
+    array `cliques` of that shape. An existing file is replaced after everything is written; after an error it is
+    unchanged.
 
     Raises InputError for another suffix or a batch of another shape, UnsupportedError for Parquet without pyarrow.
 
@@ -38,11 +39,11 @@ def write_cliques(batches: Iterable[AnyArray], k: int, path: str | os.PathLike[s
     """
     target = check_clique_file(path)
     with replacing(target) as part:
-        return _WRITERS[target.suffix.lower()](_gathered(batches, k), k, part)
+        return _WRITERS[target.suffix.lower()](_regrouped(batches, k), k, part)
 
 
 def check_clique_file(path: str | os.PathLike[str]) -> Path:
-    """The path, if cliques can be written there: for those who would rather know before they search."""
+    """The path, if cliques can be written there. Callers use it to fail before a long search."""
     target = Path(path)
     suffix = target.suffix.lower()
     if suffix not in _WRITERS:
@@ -51,7 +52,7 @@ def check_clique_file(path: str | os.PathLike[str]) -> Path:
         arrow_parquet()
     if target.is_dir():
         raise InputError(f"{target}: this is a directory, not a file")
-    if not target.parent.is_dir():  # otherwise the name that is written to first would be blamed
+    if not target.parent.is_dir():  # otherwise the error would name the temporary file
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
     return target
 
@@ -61,8 +62,8 @@ def columns_of(k: int) -> list[str]:
     return [f"v{place}" for place in range(1, k + 1)]
 
 
-def _gathered(batches: Iterable[AnyArray], k: int) -> Iterator[Int64Array]:
-    """The same rows in arrays of a good size for files."""
+def _regrouped(batches: Iterable[AnyArray], k: int) -> Iterator[Int64Array]:
+    """The same rows in arrays of a size that suits files."""
     waiting: list[AnyArray] = []
     rows = 0
     for batch in batches:
@@ -103,7 +104,7 @@ def _write_parquet(batches: Iterator[Int64Array], k: int, part: Path) -> int:
 
 
 def _write_npz(batches: Iterator[Int64Array], k: int, part: Path) -> int:
-    """The array's header names its length, which is known last: the rows wait in a file that has no name."""
+    """The array's header needs its length, which is known last, so the rows first go to an unnamed temporary file."""
     total = 0
     with TemporaryFile(dir=part.parent) as rows:
         for batch in batches:

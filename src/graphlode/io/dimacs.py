@@ -1,4 +1,4 @@
-"""The .gr files of the DIMACS shortest-path challenge: `p sp n m`, then `a u v w` per arc, counted from 1."""
+"""The .gr files of the DIMACS shortest-path challenge: `p sp n m`, then `a u v w` per arc. Vertices start at 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edges as a file has them, before they become a graph."""
+"""The edges of a file before they become a graph."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from graphlode.types import FloatArray, Int64Array
 
 @dataclass(frozen=True)
 class EdgeList:
-    """Raw edges in the order of the file: self-loops, duplicates and repeated events are all there.
+    """Raw edges in the order of the file, including self-loops, duplicates and repeated events.
 
-    `num_vertices` is set where the file says it; the ids are then 0 .. num_vertices - 1. `directed` is False if every
-    edge stands for both directions, True if the file says it is directed, None if the file does not say.
+    `num_vertices` is set if the file states it; the ids are then 0 .. num_vertices - 1. `directed` is False if every
+    edge stands for both directions, True if the file says that it is directed, None if the file does not say.
     """
 
     src: Int64Array

@@ -1,4 +1,4 @@
-"""Raw edges out of a file of any format."""
+"""Reads raw edges from a file of any format."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ def read_edges(
     values: Values | None = "auto",
     comments: str = "#%",
 ) -> EdgeList:
-    """The edges of a file in its order, with self-loops, duplicates and repeated events.
+    """The edges of a file in their order, including self-loops, duplicates and repeated events.
 
     Parameters
     ----------
     path
         Text (.txt .edges .el .tsv), CSV (.csv), Matrix Market (.mtx), METIS (.metis .graph), DIMACS (.gr), each also
-        with .gz .bz2 .xz .zst behind it; .npz; .parquet.
+        compressed with a second suffix .gz .bz2 .xz .zst; .npz; .parquet.
     format
-        "text", "csv", "mtx", "metis", "gr", "npz" or "parquet", if the suffix does not tell.
+        "text", "csv", "mtx", "metis", "gr", "npz" or "parquet", if the suffix does not say.
     values
-        What a third column is kept as: "weights" (finite float64), "times" (int64, exact) or None (ignored). "auto" is
-        what the file says, if it does (npz, Parquet and files that graphlode wrote do), else "weights".
+        Meaning of a third column: "weights" (finite float64), "times" (int64, exact) or None (ignored). "auto" uses
+        what the file says (npz, Parquet and files written by graphlode do), else "weights".
     comments
         Lines of a text or CSV file that start with one of these characters are skipped.
 
-    Raises FileNotFoundError, InputError "FILE, line N: ..." for a malformed file, and UnsupportedError for a kind of file
-    that is not offered. Cost: linear in the size of the file; memory of the edges, and of the text if it is compressed.
+    Raises FileNotFoundError, InputError "FILE, line N: ..." for a malformed file, and UnsupportedError for a kind of
+    file that is not offered. Cost: linear in the size of the file. Memory: the edges, and the text if it is compressed.
 
     >>> import graphlode as gl, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "calls.txt"

@@ -1,4 +1,4 @@
-"""Which format and compression a file has, by its suffixes or by what the caller says."""
+"""The format and compression of a file, from its suffixes or from the caller."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FileKind:
 
 
 def file_kind(path: Path, format: str | None = None) -> FileKind:
-    """Format and compression of a file; `format` overrides the suffix before that of the compression."""
+    """Format and compression of a file. `format` overrides the suffix, except that of the compression."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compression = COMPRESSIONS.get(suffixes.pop()) if suffixes and suffixes[-1] in COMPRESSIONS else None
     if format is not None:

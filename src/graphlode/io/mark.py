@@ -1,7 +1,7 @@
-"""The comment that graphlode leaves at the top of the text files it writes.
+"""The comment that graphlode writes at the top of its text files.
 
-It says what the format itself cannot: the number of vertices, whether the graph is directed, what the third column is.
-A file without it reads just as well; then the reader's arguments decide.
+It states what the format itself cannot: the number of vertices, whether the graph is directed, and the meaning of the
+third column. A file without it is readable, too; then the reader's arguments decide.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Mark:
     num_vertices: int | None = None
     directed: bool | None = None
     kind: Kind | None = None
-    known: bool = False  # whether `kind` is told; None then means that the third column says nothing
+    known: bool = False  # whether the mark states `kind`; if so, None means that there are no values
 
 
 def format_mark(num_vertices: int | None, directed: bool, kind: Kind | None) -> str:
@@ -28,7 +28,7 @@ def format_mark(num_vertices: int | None, directed: bool, kind: Kind | None) -> 
 
 
 def parse_mark(line: bytes) -> Mark:
-    """The mark in a line (without its comment character), or an empty one."""
+    """The mark in a line (without its comment character); an empty one if there is none."""
     match = _WORDS.fullmatch(line.strip())
     if match is None:
         return Mark()

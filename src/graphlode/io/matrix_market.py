@@ -1,4 +1,4 @@
-"""Matrix Market files: a banner, a line with the sizes, one entry per line counted from 1."""
+"""Matrix Market files: a banner, a line with the sizes, then one entry per line. Vertices start at 1."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""METIS files: a line with the sizes, then one line per vertex with its neighbors counted from 1.
+"""METIS files: a line with the sizes, then one line per vertex with its neighbors. Vertices start at 1.
 
-Every edge is listed by both of its ends; that is checked, and each edge is returned once.
+Every edge must be listed by both of its ends. This is checked, and each edge is returned once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def read_metis(text: Text, request: Request) -> EdgeList:
     offsets, neighbors, values, symmetric = parse_adjacency(
         body, vertices, kind, skipped=skipped, weighted=weighted, first_line=number + 1, control=request.control
     )
-    fault = None if symmetric else _first_one_sided(offsets, neighbors, values)
+    fault = None if symmetric else _first_asymmetric(offsets, neighbors, values)
     if fault is not None:
         vertex, message = fault
         raise InputError(f"line {_line_of(body, vertex, number + 1)}: {message}")
@@ -64,17 +64,17 @@ def _parse_header(line: bytes, number: int) -> tuple[int, int, int, bool]:
     return numbers[0], numbers[1], int(flags[0]) + int(flags[1]) * constraints, flags[2] == "1"
 
 
-def _first_one_sided(
+def _first_asymmetric(
     offsets: Int64Array, neighbors: Int64Array, values: FloatArray | Int64Array | None
 ) -> tuple[int, str] | None:
-    """The first vertex with an edge that its other end does not list likewise, and what to say about it."""
+    """The first vertex with an edge that the other end does not list equally, and the rest of the message."""
     import scipy.sparse
 
     if not neighbors.size:
         return None
     size = offsets.size - 1
     entries = scipy.sparse.csr_array((np.arange(neighbors.size), neighbors, offsets), shape=(size, size))
-    mirrored = entries.T.tocsr()  # its rows come out sorted
+    mirrored = entries.T.tocsr()  # rows of a transpose are sorted
     forward = mirrored.T.tocsr()
     if np.array_equal(forward.indptr, mirrored.indptr) and np.array_equal(forward.indices, mirrored.indices):
         if values is None:
@@ -85,7 +85,7 @@ def _first_one_sided(
         u = int(np.searchsorted(forward.indptr, differing[0], "right")) - 1
         v = int(forward.indices[differing[0]])
         return u, f"vertex {u + 1} gives the edge to {v + 1} another weight than vertex {v + 1} does"
-    for u in range(size):  # only a file that is refused comes here
+    for u in range(size):  # only for files that will be rejected
         row = forward.indices[forward.indptr[u] : forward.indptr[u + 1]]
         back = mirrored.indices[mirrored.indptr[u] : mirrored.indptr[u + 1]]
         if not np.array_equal(row, back):
@@ -99,7 +99,7 @@ def _first_one_sided(
 
 
 def _line_of(body: Text, vertex: int, first_line: int) -> int:
-    """The number of the line of a vertex."""
+    """The line number of a vertex."""
     at = -1
     for number, line in enumerate(body.tobytes().split(b"\n"), first_line):
         at += not line.startswith(b"%")

@@ -1,4 +1,4 @@
-"""NumPy archives: graphlode's own, and sparse matrices as scipy.sparse.save_npz writes them. Never pickles."""
+"""NumPy archives: those of graphlode, and sparse matrices from scipy.sparse.save_npz. Pickles are never loaded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def load_arrays(request: Request) -> dict[str, AnyArray]:
     if request.path.is_dir():
         raise InputError("this is a directory, not a file")
     try:
-        with open(request.path, "rb") as file:  # numpy would leave a damaged one open
+        with open(request.path, "rb") as file:  # given a path, numpy leaves a damaged file open
             archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise InputError("this is a single array, not an .npz archive")
@@ -47,7 +47,7 @@ def is_own(arrays: Mapping[str, AnyArray]) -> bool:
 
 
 def own_edges(arrays: Mapping[str, AnyArray], request: Request) -> EdgeList:
-    """The edges of graphlode's own archive, as positions of vertices; an undirected edge once."""
+    """The edges of an archive written by graphlode, as positions of vertices; an undirected edge once."""
     directed = bool(arrays["directed"])
     tails, heads = _rows(arrays["offsets"], arrays["neighbors"], None)
     if not directed:
@@ -65,7 +65,7 @@ def own_edges(arrays: Mapping[str, AnyArray], request: Request) -> EdgeList:
 
 
 def own_ids(arrays: Mapping[str, AnyArray]) -> Int64Array | None:
-    """The original ids in graphlode's own archive; None if they are the positions."""
+    """The original ids in an archive written by graphlode; None if they are the positions."""
     if "ids" not in arrays:
         return None
     ids, size = arrays["ids"], arrays["offsets"].size - 1
@@ -90,7 +90,7 @@ def _from_scipy(arrays: Mapping[str, AnyArray], request: Request) -> EdgeList:
     if data.shape != src.shape:
         raise InputError(f"data must have one value per entry ({src.size}), got the shape {data.shape}")
     found: dict[str, Any] = {}
-    # A matrix of ones says only where the edges are.
+    # A matrix of ones has no weights.
     if request.values is not None and data.dtype.kind != "b" and not (data == 1).all():
         found = {"times": _times(data)} if request.values == "times" else {"weights": _weights(data)}
     return EdgeList(src, dst, num_vertices=int(shape[0]), **found)

@@ -45,7 +45,7 @@ def read_parquet(request: Request) -> EdgeList:
 
 
 def _choose(names: list[str], request: Request) -> dict[str, str]:
-    """Which column plays which role: by name, else by place."""
+    """Which column has which role: by name, otherwise by position."""
     if len(names) != len(set(names)):
         raise InputError(f"the names of the columns must differ, got {', '.join(names)}")
     if len(names) < 2:

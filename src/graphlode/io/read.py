@@ -1,4 +1,4 @@
-"""Graphs out of files."""
+"""Reads graphs from files."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def read(
     values: Values | None = "auto",
     num_vertices: int | None = None,
 ) -> Graph:
-    """A graph out of a file.
+    """A graph from a file.
 
     Parameters
     ----------
     path, format, values
         As in `read_edges`.
     directed
-        Whether `u v` and `v u` are two edges. By default what graphlode wrote into the file, else an undirected graph.
-        Where an edge of the file stands for both directions, a directed graph gets both.
+        Whether `u v` and `v u` are two different edges. None: as graphlode wrote into the file, otherwise undirected.
+        If an edge of the file stands for both directions, a directed graph has both.
     num_vertices
-        If given, the vertices are 0 .. num_vertices - 1. By default what the file says, if it does, else the vertices are
-        the ids that occur.
+        If given, the vertices are 0 .. num_vertices - 1. None: as the file says; if it does not, the vertices are the
+        ids that occur.
 
-    Self-loops and duplicates are dropped and counted in `Graph.provenance`; `read_edges` keeps them. Raises what
-    `read_edges` raises.
+    Self-loops and duplicates are dropped and counted in `Graph.provenance`; `read_edges` keeps them. Raises the same
+    errors as `read_edges`.
 
     >>> import graphlode as gl, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "triangle.csv"
@@ -74,7 +74,7 @@ def _build(edges: EdgeList, directed: bool | None) -> Graph:
 
 
 def _read_own(path: Path, directed: bool | None, values: Values | None) -> Graph | None:
-    """The graph of graphlode's own archive, with the ids of vertices that have no edge; None if it is another archive."""
+    """The graph in an archive written by graphlode, including vertices without edges; None for another archive."""
     request = Request(path, values, "", Control())
     with named_errors(path):
         arrays = load_arrays(request)

@@ -1,4 +1,4 @@
-"""What every reader is asked for, and the small things they share."""
+"""The arguments of every reader, and small functions that readers share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Request:
     control: Control
 
     def kind(self, mark: Mark) -> Kind | None:
-        """What the third column is kept as."""
+        """The meaning of the third column; None: it is ignored."""
         if self.values == "auto":
             return mark.kind if mark.known else "weights"
         return self.values
@@ -40,7 +40,7 @@ def as_values(values: FloatArray | Int64Array | None, kind: Kind | None) -> dict
 
 
 def trusted_size(size: int | None, src: Int64Array, dst: Int64Array) -> int | None:
-    """The number of vertices that a mark tells, or None if somebody added edges below the mark that contradict it."""
+    """The number of vertices that a mark states; None if edges added later contradict it."""
     if size is None or not src.size:
         return size
     fits = min(int(src.min()), int(dst.min())) >= 0 and max(int(src.max()), int(dst.max())) < size
@@ -49,7 +49,7 @@ def trusted_size(size: int | None, src: Int64Array, dst: Int64Array) -> int | No
 
 @contextmanager
 def named_errors(path: Path) -> Iterator[None]:
-    """Puts the name of the file in front of what is wrong with it."""
+    """Puts the name of the file in front of error messages."""
     try:
         yield
     except (InputError, UnsupportedError) as error:
@@ -83,6 +83,6 @@ def header_numbers(line: bytes, number: int, what: str) -> list[int]:
 
 
 def shown(line: bytes) -> str:
-    """The line as it should appear in a message: quoted, shortened, only printable characters."""
+    """The line as it appears in messages: quoted, shortened, only printable characters."""
     text = "".join(c if " " <= c <= "~" else f"\\x{ord(c):02x}" for c in line[:60].decode("latin-1"))
     return f'"{text}{"..." if len(line) > 60 else ""}"'

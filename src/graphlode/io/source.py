@@ -1,4 +1,4 @@
-"""The bytes of a file: mapped if they can be used as they are, unpacked into memory otherwise."""
+"""The bytes of a file: mapped if it is not compressed, otherwise unpacked into memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Text = NDArray[np.uint8]
 
 
 def load(path: Path, compression: Compression | None, control: Control) -> Text:
-    """The (unpacked) bytes of a file. Raises FileNotFoundError if there is none, InputError if it is damaged."""
+    """The (unpacked) bytes of a file. Raises FileNotFoundError if it does not exist, InputError if it is damaged."""
     if path.is_dir():
         raise InputError("this is a directory, not a file")
     with open(path, "rb") as file:
@@ -68,7 +68,7 @@ def _unpacked_blocks(file: Any, compression: Compression) -> Iterator[bytes]:
             break
         if unpacker.eof:
             if compression == "gzip":
-                block = block.lstrip(b"\0")  # padding, as tapes leave it
+                block = block.lstrip(b"\0")  # padding, as on tapes
             if not block:
                 continue
             unpacker = make()
@@ -94,7 +94,7 @@ def _decompressor(compression: Compression) -> Callable[[], Any] | None:
 
 
 def _arrow_blocks(file: Any) -> Iterator[bytes]:
-    """zstd by way of pyarrow, where Python has no module for it."""
+    """Unpacks zstd with pyarrow, for Python versions without a zstd module."""
     arrow = _arrow()
     head = file.read(1)
     if not head:
@@ -106,7 +106,7 @@ def _arrow_blocks(file: Any) -> Iterator[bytes]:
 
 
 def open_packed(path: Path, compression: Compression | None) -> Any:
-    """A binary file to write to that packs what is written."""
+    """A binary file that compresses what is written to it."""
     if compression == "gzip":
         import gzip
 

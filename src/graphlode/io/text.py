@@ -24,7 +24,7 @@ def _read(text: Text, request: Request, layout: Layout) -> EdgeList:
     kind = request.kind(mark)
     src, dst, values = parse(text, layout, kind, control=request.control)
     if mark.kind and kind and not src.size:
-        # No line shows that there is a third column.
+        # A file without edges has no line that shows the third column.
         values = np.empty(0, np.float64) if kind == "weights" else np.empty(0, np.int64)
     size = trusted_size(mark.num_vertices, src, dst)
     return EdgeList(src, dst, num_vertices=size, directed=mark.directed, **as_values(values, kind))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Graphs into files."""
+"""Writes graphs to files."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ from graphlode.io.request import named_errors
 from graphlode.io.source import open_packed
 from graphlode.types import FloatArray, Int64Array
 
-_LINES = 1 << 18  # per piece of text, between two looks at the control
+_LINES = 1 << 18  # per block of text; the stop request is checked after each block
 
 
 def write(graph: Any, path: str | os.PathLike[str], *, format: Format | None = None) -> None:
-    """Write a graph to a file that `read` turns into an equal graph; an existing file is replaced once all is written.
+    """Write a graph to a file that `read` turns into an equal graph.
 
-    `graph` is a Graph, a scipy sparse matrix or a networkx graph. Formats are those of `read`, by suffix or by `format`. Text, CSV and Parquet keep original ids, but vertices without
-    edges only if the ids are 0 .. num_vertices - 1; Matrix Market, METIS and DIMACS keep all vertices but number them
-    1 .. num_vertices; npz keeps everything. Raises UnsupportedError where the format cannot hold the graph: METIS takes
-    undirected graphs, and the text formats take one value per edge.
+    `graph` is a Graph, a scipy sparse matrix or a networkx graph. Formats are those of `read`, by suffix or by
+    `format`. An existing file is replaced after everything is written. Text, CSV and Parquet keep original ids; they
+    keep vertices without edges only if the ids are 0 .. num_vertices - 1. Matrix Market, METIS and DIMACS keep all
+    vertices but number them 1 .. num_vertices. npz keeps everything. Raises UnsupportedError if the format cannot hold
+    the graph: METIS needs an undirected graph, and the text formats hold one value per edge.
 
     >>> import graphlode as gl, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "square.mtx.gz"
@@ -47,7 +48,7 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: Format | None = N
     kind = file_kind(target, format)
     if target.is_dir():
         raise InputError(f"{target}: this is a directory, not a file")
-    if not target.parent.is_dir():  # otherwise the name that is written to first would be blamed
+    if not target.parent.is_dir():  # otherwise the error would name the temporary file
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
     graph = as_graph(graph).with_ascending_ids()
     if kind.format == "npz":
@@ -76,7 +77,7 @@ def _write_pieces(pieces: Iterator[bytes], part: Path, compression: Any, control
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """A name to write to that takes the place of the target if all goes well and leaves nothing behind if not."""
+    """A temporary path that replaces the target on success and is removed after an error."""
     if target.exists() and not target.is_file():
         yield target  # a device or a pipe
         return
@@ -137,7 +138,7 @@ def _mtx_pieces(graph: Graph) -> Iterator[bytes]:
     n = graph.num_vertices
     yield f"%%MatrixMarket matrix coordinate {field} {symmetry}\n% {_mark(graph, True)}\n".encode()
     yield f"{n} {n} {graph.num_edges}\n".encode()
-    # edges() has the lower position first; the lower triangle has the higher one first
+    # edges() has the lower position first; entries of the lower triangle have the higher one first
     src, dst = (edges[:, 0], edges[:, 1]) if graph.directed else (edges[:, 1], edges[:, 0])
     yield from _edge_pieces(src, dst, values, base=1)
 
@@ -163,7 +164,7 @@ def _metis_pieces(graph: Graph) -> Iterator[bytes]:
     yield f"% {_mark(graph, True)}\n{graph.num_vertices} {graph.num_edges}{flags}\n".encode()
     begin = 0
     while begin < graph.num_vertices:
-        # As many whole rows as make a piece of about _LINES entries, at least one and at most _LINES.
+        # Complete rows with about _LINES entries: at least one row and at most _LINES rows.
         reach = int(np.searchsorted(offsets, offsets[begin] + _LINES, "right")) - 1
         end = min(max(reach, begin + 1), begin + _LINES, graph.num_vertices)
         part = slice(int(offsets[begin]), int(offsets[end]))
@@ -192,8 +193,8 @@ def _write_npz(graph: Graph, part: Path) -> None:
     if not _is_numbered(graph):
         arrays["ids"] = graph.ids
     arrays |= {name: a for name, a in (("weights", graph.weights), ("times", graph.times)) if a is not None}
-    with open(part, "wb") as file:  # a name would get .npz appended
-        np.savez(file, **arrays)  # not compressed: that would take a hundred times as long and save a third
+    with open(part, "wb") as file:  # numpy would append .npz to a path
+        np.savez(file, **arrays)  # not compressed: compression takes a hundred times as long and saves a third
 
 
 def _write_parquet(graph: Graph, part: Path) -> None:

@@ -1,4 +1,4 @@
-"""Edge-centric processing of a list of edges, and the order that the list lies in."""
+"""Edge-centric processing of a list of edges, and orders of the list that improve its locality."""
 
 from graphlode.locality.edge_rank import EdgeRank, rank_edges
 from graphlode.locality.orders import EdgeOrder, Key, Order

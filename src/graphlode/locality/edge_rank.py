@@ -1,4 +1,4 @@
-"""PageRank over a list of edges in the order that it lies in, which each iteration may improve on the way."""
+"""PageRank over a list of edges in its stored order. Each iteration may also improve the order."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from graphlode.types import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class EdgeRank:
-    """The value of each vertex, and what every iteration took.
+    """The value of each vertex, and measurements of every iteration.
 
-    `reordered` tells which iterations reordered the list while they went over it, `lines_per_edge` how local the list
-    was when each of them began (see `EdgeOrder.lines_per_edge`). `cpu_seconds` leaves out when others had the core.
+    `reordered` says which iterations also reordered the list. `lines_per_edge` is the locality of the list at the start
+    of each iteration (see `EdgeOrder.lines_per_edge`). `cpu_seconds` excludes time when other processes had the core.
     """
 
     values: FloatArray
@@ -32,7 +32,7 @@ class EdgeRank:
 
     @property
     def iterations(self) -> int:
-        """How many there were."""
+        """Number of iterations."""
         return len(self.seconds)
 
 
@@ -45,13 +45,13 @@ def rank_edges(
     max_iter: int = 100,
     devices: str = "cpu",
 ) -> EdgeRank:
-    """PageRank by walking a list of edges: no rows are built, so that a list that changes costs nothing to prepare.
+    """PageRank directly from a list of edges. No rows are built, so a list that changes needs no preparation.
 
-    Every iteration is a pass of the order: what it reorders, it reorders while it processes. Edges that occur several
-    times count as often. Arguments and values are those of `graphlode.pagerank`; `num_vertices` is one more than the
-    largest end unless told. On the CPU the walk runs on one thread, since two edges may lead to one vertex. On a CUDA
-    device the list is there from the first iteration to the last, additions are atomic, and numbers are fixed-point so
-    that the answer does not depend on their order.
+    Every iteration is one pass of the order: reordering happens while the edges are processed. Repeated edges count
+    each time. Arguments and values are those of `graphlode.pagerank`; `num_vertices` defaults to the largest end plus
+    1. On the CPU the pass runs on one thread, because two edges may lead to the same vertex. On a CUDA device the list
+    stays on the device during all iterations. Additions there are atomic, and values are fixed-point numbers, so the
+    answer does not depend on the order of additions. Raises InputError for arguments out of range.
 
     >>> from graphlode.locality import EdgeOrder, rank_edges
     >>> order = EdgeOrder([0, 1, 2, 2], [1, 2, 0, 1], order="progressive", lanes=2)
@@ -69,7 +69,7 @@ def rank_edges(
     seconds: list[float] = []
     cpu_seconds: list[float] = []
     reordered: list[bool] = []
-    local: list[float] = []
+    localities: list[float] = []
 
     def iterate(control: Control) -> tuple[FloatArray, bool]:
         out_degrees = np.bincount(order.src, minlength=n)
@@ -77,20 +77,20 @@ def rank_edges(
         converged = False
         while not converged and len(seconds) < max_iter:
             lanes = order.next_lanes
-            local.append(
-                local[-1] if reordered and not reordered[-1] else lines_per_edge(order.num_edges, ranker.window)
+            localities.append(
+                localities[-1] if reordered and not reordered[-1] else lines_per_edge(order.num_edges, ranker.window)
             )
-            begun, begun_cpu = perf_counter(), thread_time()
-            moved = ranker.iterate(lanes=lanes, level=order.level + 1, control=control)
-            seconds.append(perf_counter() - begun)
-            cpu_seconds.append(thread_time() - begun_cpu)
+            started, started_cpu = perf_counter(), thread_time()
+            change = ranker.iterate(lanes=lanes, level=order.level + 1, control=control)
+            seconds.append(perf_counter() - started)
+            cpu_seconds.append(thread_time() - started_cpu)
             reordered.append(lanes > 0)
             order.pass_done(reordered=lanes > 0)
-            converged = moved < tol * n
+            converged = change < tol * n
         order.edges = ranker.edges
         return ranker.values, converged
 
     values, converged = call(iterate, device) if n else (np.zeros(0), True)
     return EdgeRank(
-        values, converged, tuple(seconds), tuple(cpu_seconds), tuple(reordered), lines_per_edge=tuple(local)
+        values, converged, tuple(seconds), tuple(cpu_seconds), tuple(reordered), lines_per_edge=tuple(localities)
     )

@@ -1,10 +1,10 @@
-"""A list of edges, and how its order changes from pass to pass.
+"""A list of edges whose order changes from pass to pass.
 
-Edge-centric processing needs no rows: it walks a list of edges, and how often that misses a cache depends on nothing
-but the order of the list. `"none"` leaves the list as it was given and `"sorted"` sorts it once. `"progressive"`
-reorders it on the way, a little with every pass: pass i cuts the list into `lanes`^i blocks, takes one edge of each of
-`lanes` neighbouring blocks, sorts these, and puts the j-th smallest back into the j-th block. Each pass narrows the
-range of keys within a block by about the square root of `lanes`.
+Edge-centric processing needs no rows: it reads a list of edges, and the order of the list alone decides how often it
+misses a cache. `"none"` leaves the list as given, `"sorted"` sorts it once. `"progressive"` improves the order a little
+with every pass: pass i cuts the list into `lanes`^i blocks, takes one edge from each of `lanes` adjacent blocks, sorts
+these, and puts the j-th smallest back into the j-th block. Each pass narrows the range of keys within a block by about
+the square root of `lanes`.
 """
 
 from __future__ import annotations
@@ -31,29 +31,30 @@ MOST_LANES = 256
 _LOW = np.int64(0xFFFFFFFF)
 _WINDOW = 4096  # edges
 _MOST_WINDOWS = 64
-_VERTICES_PER_LINE = 8  # numbers of 8 bytes in 64
+_VERTICES_PER_LINE = 8  # 8-byte values in a cache line of 64 bytes
 
 
 class EdgeOrder:
-    """Edges in an order that passes over them may change.
+    """A list of edges. Passes over it may change its order.
 
     Parameters
     ----------
     src, dst
         The ends of every edge, 0 to 2^31 - 1. They are copied.
     order
-        "none", "sorted" or "progressive", as told above.
+        "none", "sorted" or "progressive", as described at the top of this module.
     lanes
-        Blocks that a step takes an edge of, M in the paper: 2 to 256. For "progressive" only, as are the next two.
+        For "progressive": the number of blocks in a step, M in the paper, 2 to 256.
     skip
-        So many passes between two that reorder leave the list as it is.
+        For "progressive": the number of passes without reordering after each pass with reordering, at least 0.
     reorderings
-        After so many passes that reorder, the others leave the list as it is. None: as long as it does anything.
+        For "progressive": reordering stops after this number of passes with reordering. None: it stops when the list no
+        longer changes.
     key
-        The end that edges are ordered by; edges that have it in common are ordered by the other one.
+        The end by which edges are ordered; edges with the same key are ordered by the other end.
 
-    Raises InputError for edges and options that cannot be. Cost of a pass that reorders: about
-    lanes * log2(lanes)^2 / 4 comparisons per step, eight steps at a time; "sorted" sorts once, here.
+    Raises InputError for invalid edges and options. Cost of a pass with reordering: about lanes * log2(lanes)^2 / 4
+    comparisons per step, eight steps at a time. "sorted" sorts once, here.
 
     >>> from graphlode.locality import EdgeOrder
     >>> order = EdgeOrder([5, 2, 7, 0], [1, 1, 1, 1], order="progressive", lanes=2)
@@ -82,41 +83,41 @@ class EdgeOrder:
         self.skip = _integer("skip", skip, 0)
         self.reorderings = None if reorderings is None else _integer("reorderings", reorderings, 0)
         self.passes = 0
-        """Passes so far."""
+        """Number of passes so far."""
         self.level = 0
-        """Those of them that reordered the list."""
+        """Number of passes so far that reordered the list."""
         ends = _checked(src, "src"), _checked(dst, "dst")
         if ends[0].size != ends[1].size:
             raise InputError(f"src has {ends[0].size} entries, dst {ends[1].size}")
         high, low = ends if self.key == "source" else ends[::-1]
         self.edges: Int64Array = high << 32 | low
-        """Both ends of each edge in one number, the key in the upper half. It must not be changed."""
+        """Both ends of each edge in one number, the key in the upper half. Must not be changed."""
         if self.order == "sorted":
             self.edges.sort()
 
     @property
     def num_edges(self) -> int:
-        """How many edges there are."""
+        """Number of edges."""
         return int(self.edges.size)
 
     @property
     def by_destination(self) -> bool:
-        """Whether edges are ordered by the vertex that they lead to."""
+        """Whether edges are ordered by their destination."""
         return self.key == "destination"
 
     @property
     def src(self) -> Int64Array:
-        """Where each edge comes from, in the order of the list."""
+        """The source of each edge, in the order of the list."""
         return self.edges & _LOW if self.by_destination else self.edges >> 32
 
     @property
     def dst(self) -> Int64Array:
-        """Where each edge leads to, in the order of the list."""
+        """The destination of each edge, in the order of the list."""
         return self.edges >> 32 if self.by_destination else self.edges & _LOW
 
     @property
     def settled(self) -> bool:
-        """Whether no later pass changes the list."""
+        """Whether the list has its final order."""
         if self.order != "progressive" or self.level == self.reorderings:
             return True
         return bool(self.lanes**self.level >= self.num_edges)
@@ -128,13 +129,13 @@ class EdgeOrder:
 
     @property
     def next_lanes(self) -> int:
-        """Blocks that each step of the next pass takes an edge of; 0 if it goes through the list from front to back."""
+        """Number of blocks in each step of the next pass; 0 if the pass does not reorder."""
         return self.lanes if self.reorders_next else 0
 
     def next_pass(self, devices: str = "cpu") -> bool:
-        """Go on to the next pass, on a device, and tell whether this one reordered the list.
+        """Perform the next pass on a device; returns whether it reordered the list.
 
-        The list is the same afterwards whatever the device. Ctrl-C may leave some of it reordered.
+        The resulting list is the same on every device. After Ctrl-C a part of the list may be reordered.
         """
         reordered = self.reorders_next
         if reordered:
@@ -145,20 +146,20 @@ class EdgeOrder:
         return reordered
 
     def pass_done(self, *, reordered: bool) -> None:
-        """For kernels that reorder while they process: the pass is over."""
+        """Counts a pass. Called by kernels that reorder while they process."""
         self.passes += 1
         self.level += reordered
 
     def lines_per_edge(self) -> float:
-        """Lines of vertex data that an edge adds to a window of 4,096 edges, with eight vertices to a line.
+        """Cache lines of vertex data per edge in a window of 4,096 edges, with eight vertices to a line.
 
-        It is 2 where every end of an edge is on a line of its own, and near 0 where the list has perfect locality.
-        Up to 64 windows, evenly spread over the list, are looked at.
+        It is 2 if every end of an edge is on its own line, and near 0 for perfect locality. Up to 64 windows, evenly
+        spread over the list, are examined.
         """
         return lines_per_edge(self.num_edges, lambda begin, end: self.edges[begin:end])
 
     def copy(self) -> EdgeOrder:
-        """The same list, at the same pass, that goes its own way from here."""
+        """An independent copy of the list at the same pass."""
         other = copy(self)
         other.edges = self.edges.copy()
         return other
@@ -169,7 +170,7 @@ class EdgeOrder:
 
 
 def lines_per_edge(num_edges: int, window: Callable[[int, int], Int64Array]) -> float:
-    """See `EdgeOrder.lines_per_edge`; `window(begin, end)` gives packed edges as they lie."""
+    """See `EdgeOrder.lines_per_edge`. `window(begin, end)` returns packed edges in the order of the list."""
     if num_edges == 0:
         return 0.0
     starts = np.unique(np.linspace(0, max(0, num_edges - _WINDOW), _MOST_WINDOWS, dtype=np.int64))
@@ -183,7 +184,7 @@ def lines_per_edge(num_edges: int, window: Callable[[int, int], Int64Array]) -> 
 
 
 def one_device(devices: str) -> Device:
-    """The device that is named: a list lies on one."""
+    """The named device. A list is on exactly one device."""
     found = resolve(devices)
     if len(found) != 1:
         raise InputError(f"a list of edges lies on one device, got {devices!r}")

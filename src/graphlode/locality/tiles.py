@@ -1,9 +1,9 @@
-"""The edges of a store by tiles, kept up to date as batches arrive.
+"""The edges of a store in tiles, updated with every batch.
 
-A tile has the edges from 2^16 sources to 2^16 destinations, four bytes each (`graph.views.Tiled` is the same, built once).
-A batch goes to the tails of its tiles, and only the tiles that it concerns are touched. Tails are sorted in later, some
-before each iteration of whatever runs on the tiles: so a graph that keeps changing is never put in order as a whole, and
-is nearly in order all the time.
+A tile has the edges from 2^16 sources to 2^16 destinations, four bytes each, as in the view `graph.views.Tiled`. A
+batch is appended to the tails of its tiles; other tiles are not touched. Tails are merged in later, a few before each
+iteration that runs on the tiles. A graph that keeps changing is therefore never sorted as a whole, but always nearly
+sorted.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ class TileRank:
 
 
 class TiledEdges:
-    """The tiles of a store. Batches come in through `apply`, `insert` and `delete`, which write the store as well.
+    """The tiles of a store. `apply`, `insert` and `delete` update the store and the tiles.
 
     Parameters
     ----------
     store
-        The store; its edges so far are brought into tiles. Weights are left out.
+        The store. Its current edges are put into tiles. Weights are ignored.
     share_per_iteration
-        How many edges may be moved to sort tails in before each iteration, as a part of all edges.
+        How many edges may be moved before each iteration to merge tails in, as a fraction of all edges, 0 to 1.
 
-    Raises StateError if the store was written by others meanwhile.
+    Methods raise StateError if the store was changed in another way since.
 
     >>> import graphlode as gl
     >>> from graphlode.locality import TiledEdges
@@ -65,17 +65,17 @@ class TiledEdges:
 
     @property
     def store(self) -> DynamicGraph:
-        """The store that these are the tiles of."""
+        """The store of these tiles."""
         return self._store
 
     @property
     def num_entries(self) -> int:
-        """How many edges the tiles have; an undirected edge is there in both directions."""
+        """Number of entries in the tiles; an undirected edge has two."""
         return self._tiles.num_edges
 
     @property
     def num_loose(self) -> int:
-        """How many of them are in the tails of tiles, not yet in order."""
+        """Number of entries that are still in the tails of tiles, not yet sorted in."""
         return self._tiles.num_loose
 
     def insert(self, src: Any, dst: Any = None) -> BatchResult:
@@ -87,7 +87,7 @@ class TiledEdges:
         return self.apply(Batch(src, dst, delete=True))
 
     def apply(self, batch: Batch) -> BatchResult:
-        """Apply a batch to the store and to the tiles. Cost: a sort of the batch, and some steps for each tile in it."""
+        """Apply a batch to the store and to the tiles. Cost: sorting the batch, and a few steps per tile in it."""
         self._require_same_version()
         result = self._store.apply(batch)
         snapshot = self._store.snapshot()
@@ -102,12 +102,12 @@ class TiledEdges:
         return result
 
     def refine(self, budget: int | None = None) -> int:
-        """Sort tails in until that has moved `budget` edges (None: all tails); how many it moved."""
+        """Merge tails in until `budget` entries were moved (None: all tails); returns the number of moved entries."""
         limit = np.iinfo(np.int64).max if budget is None else int(budget)
         return call(lambda control: self._tiles.refine(limit, control))
 
     def pagerank(self, damping: float = 0.85, *, tol: float = 1e-6, max_iter: int = 100) -> TileRank:
-        """PageRank of every vertex, as `graphlode.pagerank` has it; tails are sorted in on the way."""
+        """PageRank of every vertex, as in `graphlode.pagerank`; iterations also merge tails in."""
         self._require_same_version()
         if not 0 <= damping <= 1:
             raise InputError(f"damping must be 0 to 1, got {damping!r}")
@@ -118,7 +118,7 @@ class TiledEdges:
         return TileRank(*found)
 
     def arrays(self) -> tuple[Int64Array, AnyArray]:
-        """`tile_offsets` and `edges` of the view `Tiled` of the same graph; all tails are sorted in first."""
+        """The arrays `tile_offsets` and `edges` of the view `Tiled` of the same graph. Merges all tails in first."""
         return call(lambda control: self._tiles.pack(control))
 
     def _require_same_version(self) -> None:
@@ -130,10 +130,10 @@ class TiledEdges:
 
 
 def _net_entries(batch: Batch, snapshot: Graph) -> tuple[Int64Array, Int64Array]:
-    """What a batch comes to, in positions: entries that are there after it, and entries that are not."""
+    """The net effect of a batch, in positions: entries that exist after it, and entries that do not."""
     tails, heads = batch.src.astype(np.int64), batch.dst.astype(np.int64)
     deletes: BoolArray = np.zeros(tails.size, bool) if batch.delete is None else batch.delete
-    if deletes.any():  # of vertices that are not there: such an edge is not there either
+    if deletes.any():  # an edge of an unknown vertex does not exist, so its deletion changes nothing
         known = ~deletes | (np.isin(tails, snapshot.ids) & np.isin(heads, snapshot.ids))
         tails, heads, deletes = tails[known], heads[known], deletes[known]
     tails, heads = snapshot.positions(tails), snapshot.positions(heads)
@@ -141,7 +141,7 @@ def _net_entries(batch: Batch, snapshot: Graph) -> tuple[Int64Array, Int64Array]
         tails, heads = np.minimum(tails, heads), np.maximum(tails, heads)
     words = tails << 32 | heads
     if deletes.any() and not deletes.all():
-        # Where an edge is named more than once, the last time counts.
+        # If an edge occurs more than once, its last occurrence counts.
         words, last = np.unique(words[::-1], return_index=True)
         deletes = deletes[::-1][last]
     return _both_ways(words[~deletes], snapshot), _both_ways(words[deletes], snapshot)

@@ -1,4 +1,4 @@
-"""Measuring: timers that keep all samples, peak memory, simulated caches, and the environment a number belongs to."""
+"""Measurements: timers that keep all samples, peak memory, simulated caches, and the environment of a measurement."""
 
 from graphlode.measure.caches import PAPER_LEVELS, CacheLevel, CacheSimulation, simulate_caches
 from graphlode.measure.environment import Commit, Environment, commit_of, environment

@@ -1,9 +1,9 @@
-"""How often edge-centric processing would hit and miss caches of given sizes: a trace-driven simulation.
+"""Cache hits and misses of edge-centric processing: a trace-driven simulation.
 
-Only the edge list and the vertices' data are followed. For every edge, its entry of the list is read, then the data of
-its source and of its destination. Levels are set-associative and replace what was least recently used; a level is
-asked for what the one before it missed. Progressive reordering was devised for on-chip buffers that fetch the list from
-memory past all levels but the first; that is how it is simulated unless told otherwise.
+Only accesses to the edge list and to the vertices' data are simulated. For every edge, first its entry of the list is
+read, then the data of its source and of its destination. Levels are set-associative with least-recently-used
+replacement; a level sees the misses of the level before it. Progressive reordering was designed for on-chip buffers
+that fetch the list from memory past all levels but the first. This is the default for that order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graphlode.locality.orders import EdgeOrder
 
 @dataclass(frozen=True)
 class CacheLevel:
-    """A cache of `size` bytes in lines of `line` bytes, `ways` of them in a set. Lines and sets are powers of two."""
+    """A cache of `size` bytes: lines of `line` bytes, sets of `ways` lines. Lines and sets are powers of two."""
 
     size: int
     ways: int
@@ -36,17 +36,17 @@ class CacheLevel:
 
     @property
     def num_sets(self) -> int:
-        """In how many places a line may be looked for, by its address."""
+        """Number of sets; the address of a line selects one."""
         return self.size // (self.ways * self.line)
 
 
 PAPER_LEVELS = (CacheLevel(32 << 10, 4, 64), CacheLevel(8 << 20, 8, 128))
-"""Those of the paper on progressive reordering."""
+"""The caches of the paper on progressive reordering."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Accesses that found their line, and that did not."""
+    """Number of accesses that hit, and that missed."""
 
     hits: int
     misses: int
@@ -54,25 +54,25 @@ class Counts:
 
 @dataclass(frozen=True)
 class LevelCounts:
-    """What one level saw in a pass, by stream."""
+    """The accesses to one level in a pass, by stream."""
 
     vertices: Counts
     edges: Counts
 
     @property
     def hits(self) -> int:
-        """Of both streams."""
+        """Hits of both streams."""
         return self.vertices.hits + self.edges.hits
 
     @property
     def misses(self) -> int:
-        """Of both streams."""
+        """Misses of both streams."""
         return self.vertices.misses + self.edges.misses
 
 
 @dataclass(frozen=True)
 class PassCounts:
-    """What the levels saw in a pass, the first level first, and whether the pass reordered the list."""
+    """The accesses to all levels in a pass, the first level first, and whether the pass reordered the list."""
 
     reordered: bool
     levels: tuple[LevelCounts, ...]
@@ -107,16 +107,18 @@ def simulate_caches(
     Parameters
     ----------
     order
-        The list and how it changes from pass to pass; a copy of it is used.
+        The list and its changes from pass to pass; a copy of it is used.
     levels
         The caches, nearest first.
     edge_bytes, vertex_bytes
-        Size of an entry of the list, and of what is kept of a vertex.
+        Size of an entry of the list, and of the data of a vertex, at least 1.
     bypass
-        Whether the list meets the first level alone, where it arrives one edge after the other in the order of
-        processing. None: if the order is progressive.
+        Whether accesses to the list go to the first level only. There the edges then lie in the order of processing.
+        None: True if the order is progressive.
     warm
-        Whether the caches see the list once, from front to back, before the counts begin.
+        Whether the caches first see the whole list once, from front to back, without counting.
+
+    Raises InputError for wrong arguments.
 
     Cost: about 50 ns per edge and pass on one thread.
 
@@ -128,15 +130,17 @@ def simulate_caches(
     Counts(hits=3, misses=5)
     """
     _check(levels, passes, edge_bytes, vertex_bytes)
-    beside = order.copy()
-    past = order.order == "progressive" if bypass is None else bypass
+    simulated = order.copy()
+    bypasses = order.order == "progressive" if bypass is None else bypass
     shapes = [(level.size, level.ways, level.line) for level in levels]
-    caches = kernel.Caches(shapes, order.num_edges, edge_bytes=edge_bytes, vertex_bytes=vertex_bytes, bypass=past)
+    caches = kernel.Caches(shapes, order.num_edges, edge_bytes=edge_bytes, vertex_bytes=vertex_bytes, bypass=bypasses)
 
     def run(lanes: int) -> list[kernel.Counts]:
         def work(control: Control) -> list[kernel.Counts]:
-            level, way = beside.level + 1, beside.by_destination
-            return caches.run_pass(beside.edges, by_destination=way, lanes=lanes, level=level, control=control)
+            level, by_destination = simulated.level + 1, simulated.by_destination
+            return caches.run_pass(
+                simulated.edges, by_destination=by_destination, lanes=lanes, level=level, control=control
+            )
 
         return call(work)
 
@@ -144,10 +148,10 @@ def simulate_caches(
         run(0)
     found = []
     for _ in range(passes):
-        seen = run(beside.next_lanes)
-        reordered = beside.next_pass()
+        seen = run(simulated.next_lanes)
+        reordered = simulated.next_pass()
         found.append(PassCounts(reordered, tuple(LevelCounts(Counts(*c[:2]), Counts(*c[2:])) for c in seen)))
-    return CacheSimulation(order.num_edges, past, tuple(levels), tuple(found))
+    return CacheSimulation(order.num_edges, bypasses, tuple(levels), tuple(found))
 
 
 def _check(levels: Sequence[CacheLevel], passes: int, edge_bytes: int, vertex_bytes: int) -> None:

@@ -1,4 +1,4 @@
-"""What a measured number depends on: processor, devices, compiler, versions, commit. No host names, no paths."""
+"""The environment of a measurement: processor, devices, compiler, versions, commit. No host names, no paths."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PACKAGES = ("graphlode", "numpy", "scipy")
 
 @dataclass(frozen=True)
 class Environment:
-    """`gpu`, `driver` and `cuda` are None where no CUDA device took part."""
+    """`gpu`, `driver` and `cuda` are None if no CUDA device was used."""
 
     cpu: str
     threads: int
@@ -44,7 +44,7 @@ class Commit:
 
 
 def environment(devices: Devices = "cpu", packages: Iterable[str] = ()) -> Environment:
-    """The environment of a run on `devices`, with the versions of `packages` besides our own dependencies."""
+    """The environment of a run on `devices`, with the versions of graphlode's dependencies and of `packages`."""
     processor = cpu().describe()
     gpus = [device.describe() for device in resolve(devices) if device.backend == "cuda"]
     gpu = gpus[0] if gpus else {}
@@ -62,7 +62,7 @@ def environment(devices: Devices = "cpu", packages: Iterable[str] = ()) -> Envir
 
 
 def commit_of(folder: Path) -> Commit:
-    """Commit and cleanliness of the git tree that `folder` lies in."""
+    """The commit of the git tree that contains `folder`, and whether tracked files have changed."""
     head = _git(folder, "rev-parse", "HEAD")
     if head is None:
         return Commit(None, False)

@@ -13,10 +13,10 @@ _RESET = Path("/proc/self/clear_refs")
 
 @dataclass
 class PeakMemory:
-    """Most bytes taken inside a `with` block, beyond what was held before it.
+    """Peak number of bytes allocated inside a `with` block, beyond those held before it.
 
-    `core` counts what the native core allocated, its results included. `resident` is the growth of the whole process as
-    the system sees it, numpy and other libraries included; None where the system does not tell.
+    `core` counts allocations of the native core, including its results. `resident` is the growth of the whole process
+    as the system reports it, including numpy and other libraries; None if the system does not report it.
     """
 
     core: int = 0
@@ -36,7 +36,7 @@ class PeakMemory:
 
 
 def _reset_resident_peak() -> int | None:
-    """Resident bytes now; the system's record of the peak starts again from here."""
+    """Resets the system's record of the peak; returns the resident bytes now."""
     try:
         _RESET.write_text("5")
     except OSError:

@@ -36,7 +36,7 @@ class Timer:
 
 @dataclass(frozen=True)
 class Samples(Generic[T]):
-    """The seconds of every repeat, in order, and what the last one returned."""
+    """The seconds of every repeat, in order, and the answer of the last one."""
 
     seconds: tuple[float, ...]
     answer: T
@@ -57,9 +57,9 @@ class Samples(Generic[T]):
 
 @dataclass(frozen=True)
 class Work(Generic[T]):
-    """What is timed (`run`), what comes before each time (`setup`) and what looks at each answer (`check`).
+    """The timed call (`run`), the preparation before each call (`setup`) and the check of each answer (`check`).
 
-    Where only a part of the run counts, `part` tells the seconds of that part from the answer.
+    If only a part of the run counts, `part` returns its seconds from the answer.
     """
 
     run: Callable[[], T]
@@ -78,7 +78,7 @@ def sample(
 ) -> Samples[T]:
     """Time `run()` `repeats` times after `warmup` untimed calls.
 
-    `setup()` runs before and `check(answer)` after every call, warm-up included, neither of them timed; an error that
+    `setup()` runs before and `check(answer)` after every call, including the warm-up; both are untimed. An error that
     `check` raises ends the measurement.
     """
     return sample_in_turn({"": Work(run, setup, check)}, repeats=repeats, warmup=warmup)[""]
@@ -87,11 +87,12 @@ def sample(
 def sample_in_turn(
     works: Mapping[str, Work[Any]], *, repeats: int = 5, warmup: int = 1, settle: int = 0
 ) -> dict[str, Samples[Any]]:
-    """Time several works in one run: each round calls every one of them once.
+    """Time several works in one run: each round calls each of them once.
 
-    What changes on the machine during the run thus meets all of them alike. `settle` untimed calls of a work come
-    directly before each timed one, so that clocks and threads are as the work itself leaves them, not the one before.
-    Python does not collect garbage while the clock runs, as in `timeit`: one call would pay for what many have left.
+    Changes on the machine during the run thus affect all of them equally. Each timed call directly follows `settle`
+    untimed calls of the same work, so that clocks and threads are not as the previous work left them. The garbage
+    collector is off during timed calls, as in `timeit`: otherwise one call would pay for the garbage of many. Raises
+    InputError for numbers out of range.
     """
     if repeats < 1 or warmup < 0 or settle < 0:
         raise InputError(
@@ -105,7 +106,7 @@ def sample_in_turn(
                 _untimed(work)
             if work.setup is not None:
                 work.setup()
-            answers.pop(name, None)  # the last answer must not occupy memory while the next is made
+            answers.pop(name, None)  # the last answer must not occupy memory while the next one is computed
             with _without_collections(), Timer() as timer:
                 answer = work.run()
             taken = timer.seconds if work.part is None else work.part(answer)

@@ -16,7 +16,7 @@ from graphlode.execute.run import Shares, run
 from graphlode.graph.accept import as_undirected
 from graphlode.graph.tables import table
 from graphlode.graph.views import Roots
-from graphlode.mining.cliques import check_size, unsearched, work_per_entry
+from graphlode.mining.cliques import check_size, provenance_without_search, work_per_entry
 
 if TYPE_CHECKING:
     import pandas
@@ -43,7 +43,7 @@ ALL_CLIQUES = Operation(
 
 @dataclass(frozen=True)
 class AllCliques:
-    """Number of cliques of each size: `counts[k]` for k from 1 to the largest that occurs (or to `max_k`)."""
+    """Number of cliques of each size: `counts[k]` for k from 1 to the size of the largest clique (or to `max_k`)."""
 
     counts: Mapping[int, int]
     max_k: int | None
@@ -60,7 +60,7 @@ class AllCliques:
 
     @property
     def total(self) -> int:
-        """Number of cliques of all counted sizes together."""
+        """Number of cliques of all counted sizes."""
         return sum(self.counts.values())
 
     def to_dict(self) -> dict[str, Any]:
@@ -87,21 +87,21 @@ def count_all_cliques(
     shares: Shares = "auto",
     progress: Progress | None = None,
 ) -> AllCliques:
-    """Number of cliques of every size up to `max_k`, exactly, in one search by pivoting.
+    """Number of cliques of every size up to `max_k`, exactly, in one search.
 
     Parameters
     ----------
     graph
-        A Graph, scipy sparse matrix or networkx graph; of a directed graph the undirected form is used.
+        A Graph, scipy sparse matrix or networkx graph. A directed graph is used in its undirected form.
     max_k
-        The largest size to count; None: up to the largest clique.
+        The largest size to count, at least 1; None: up to the largest clique.
     devices, shares
         Where to run ("auto", "cpu", "cuda:0", ["cuda:0", "cpu"], ...) and in which proportions.
     progress
-        Called as progress(done, total) now and then, in edges.
+        Called as progress(done, total) from time to time, in edges.
 
-    Cost: exponential at worst, in the degeneracy, not in the size of the graph. A search without `max_k` cannot leave
-    out deep branches: with a small `max_k` it takes less time.
+    Raises InputError for a wrong argument. Cost: exponential in the degeneracy at worst, but not in the size of the
+    graph. A small `max_k` takes less time, because deeper branches of the search are skipped.
 
     >>> import graphlode as gl
     >>> dict(gl.count_all_cliques(gl.complete(4)).counts)
@@ -112,7 +112,7 @@ def count_all_cliques(
     sizes = [undirected.num_vertices, undirected.num_edges]
     if largest is not None and largest <= len(sizes):
         counts = {k: size for k, size in enumerate(sizes[:largest], start=1) if size}
-        return AllCliques(counts, largest, unsearched(ALL_CLIQUES, undirected, devices, notes))
+        return AllCliques(counts, largest, provenance_without_search(ALL_CLIQUES, undirected, devices, notes))
     outcome = run(
         ALL_CLIQUES,
         undirected,

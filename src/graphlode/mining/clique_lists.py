@@ -1,4 +1,4 @@
-"""k-cliques themselves: a stream of batches, every clique once."""
+"""The k-cliques themselves, as a stream of batches: every clique once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from graphlode.mining.cliques import check_size, too_large, work_per_entry
 from graphlode.types import AnyArray, Int64Array
 
 BATCH_SIZE = 1 << 16
-"""Cliques per batch unless the caller says otherwise: few enough to stay in a core's cache, many to spare handing over."""
+"""Default number of cliques per batch: small enough for a core's cache, large enough that handing over costs little."""
 
 
 def _check(*, k: int, batch_size: int) -> None:
@@ -52,29 +52,29 @@ def list_cliques(
     devices: Devices = "auto",
     progress: Progress | None = None,
 ) -> Stream:
-    """Every complete subgraph of exactly `k` vertices, once, as a stream of arrays with a row per clique.
+    """Every complete subgraph of exactly `k` vertices, as a stream of arrays with one row per clique.
 
     Parameters
     ----------
     graph
-        A Graph, scipy sparse matrix or networkx graph; of a directed graph the undirected form is used.
+        A Graph, scipy sparse matrix or networkx graph. A directed graph is used in its undirected form.
     k
         Size of the cliques, at least 1.
     batch_size
-        Most rows of an array; memory is bounded by a few of them per thread, however many cliques there are.
+        Largest number of rows per array. Memory is bounded by a few arrays per thread, for any number of cliques.
     indices
         Whether rows hold positions in `Graph.ids` instead of original ids.
     devices
         Where to search ("auto", "cpu", "cuda:0", ["cuda:0", "cpu"], ...).
     progress
-        Called as progress(done, total) now and then, in edges, while batches are asked for.
+        Called as progress(done, total) from time to time, in edges, while batches are requested.
 
-    The arrays are of 64-bit integers and belong to the caller. Neither the order of rows nor the order within a row is
-    specified: `numpy.sort(batch, axis=1)` sorts each clique. The search starts with the first batch and stops when the
-    stream is closed, is left as a context or is no longer referred to; an error in it is raised by the next batch asked
-    for. After the last batch `provenance` says how the cliques were found.
+    The arrays hold 64-bit integers and belong to the caller. Neither the order of rows nor the order within a row is
+    specified: `numpy.sort(batch, axis=1)` sorts each clique. The search starts with the first batch. It stops when the
+    stream is closed, when its `with` block ends, or when nothing refers to it any more. An error in the search is
+    raised by the next request for a batch. After the last batch `provenance` says how the cliques were found.
 
-    Raises InputError for a wrong argument. Cost: that of visiting each clique's first k - 1 vertices.
+    Raises InputError for a wrong argument. Cost: one step for each way to choose a clique's first k - 1 vertices.
 
     >>> import graphlode as gl
     >>> square_with_diagonal = gl.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 0, 2])
@@ -108,16 +108,16 @@ def _stream_rows(
     progress: Progress | None,
     notes: tuple[str, ...],
 ) -> Stream:
-    """Vertices and edges are cliques, too, and large cliques need many edges: nothing to search."""
+    """Cliques that need no search: vertices, edges, and sizes for which the graph has too few edges."""
     names = tuple(device.name for device in resolve(devices))
 
-    def produce(sink: Sink, control: Control, told: Progress) -> Provenance:
+    def produce(sink: Sink, control: Control, report: Progress) -> Provenance:
         started = perf_counter()
-        rows = _known_rows(graph, k, indices)
+        rows = _rows_without_search(graph, k, indices)
         for begin in range(0, len(rows), batch_size):
-            told(begin, len(rows))
+            report(begin, len(rows))
             sink(np.array(rows[begin : begin + batch_size], np.int64))
-        told(len(rows), len(rows))
+        report(len(rows), len(rows))
         return Provenance(
             CLIQUE_LISTS.name, graph.version, names, "rows of the graph", perf_counter() - started, notes=notes
         )
@@ -125,7 +125,7 @@ def _stream_rows(
     return Stream(produce, progress)
 
 
-def _known_rows(graph: Graph, k: int, indices: bool) -> AnyArray:
+def _rows_without_search(graph: Graph, k: int, indices: bool) -> AnyArray:
     if k == 1:
         vertices: Int64Array = np.arange(graph.num_vertices, dtype=np.int64) if indices else graph.ids
         return vertices[:, None]

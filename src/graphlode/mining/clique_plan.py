@@ -1,9 +1,9 @@
-"""Where and how to count cliques: devices and method, chosen from what a sample of roots takes on each device.
+"""Where and how to count cliques: devices and method, chosen by timing a sample of roots on each device.
 
-Pivoting counts whole families of cliques at once and wins by orders of magnitude where cliques overlap; on dense graphs
-of little overlap its tree is larger than the number of cliques, and enumeration wins. Which holds can only be seen by
-looking: each device's kernels search below a sample of roots and extrapolate (`mining.clique_estimate`). An estimate is
-a view: made once per snapshot and device, then found again.
+Pivoting counts whole families of cliques at once. It wins by orders of magnitude where cliques overlap. On dense graphs
+with little overlap its search tree is larger than the number of cliques, and enumeration wins. Which case holds cannot
+be seen from the size of the graph, so each device's kernels search below a sample of roots and extrapolate
+(`mining.clique_estimate`). An estimate is a view: made once per snapshot and device, then reused.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from graphlode.graph.views import Roots
 
 Method = Literal["auto", "pivot", "enumerate", "set", "bitmap", "warp", "thread"]
 
-# A count of at most so many seconds stays where it was first estimated: nothing is gained by asking further.
+# Seconds. If the first device needs at most this long, the others are not estimated: they could save too little.
 QUICK = 0.05
 
-# A device joins if it is at most so many times slower than the fastest: below that it costs more than it brings.
+# A device takes part if it is at most this many times slower than the fastest. Slower ones cost more than they save.
 WORTH_JOINING = 8.0
 
-# Graphs of fewer edges are looked at on the CPU first, larger ones on a CUDA device if there is one.
+# Graphs with fewer edges are estimated on the CPU first, larger ones on a CUDA device if there is one.
 FEW_EDGES = 1 << 18
 
 
 @dataclass(frozen=True)
 class CliqueEstimate:
-    """Seconds that each method would take on a device: {"pivot": .., "enumerate": .., "sampled": .., "why": ..}."""
+    """Estimated seconds of each method on a device: {"pivot": .., "enumerate": .., "sampled": .., "why": ..}."""
 
     k: int
     by: str | None
@@ -51,11 +51,11 @@ class Plan:
 
 
 def plan_cliques(graph: Graph, k: int, by: str | None, method: Method, devices: Devices) -> Plan:
-    """The devices and the method to use; what the user has fixed is not touched."""
-    free = devices == "auto" and settings().devices == "auto" and len(available()) > 1
-    if method != "auto" and not free:
+    """The devices and the method to use. What the user has fixed stays fixed."""
+    may_choose = devices == "auto" and settings().devices == "auto" and len(available()) > 1
+    if method != "auto" and not may_choose:
         return Plan(devices, method)
-    if not free:
+    if not may_choose:
         times = {device.name: _estimate(device, graph, k, by) for device in resolve(devices)}
         chosen, why = choose_method(times)
         return Plan(devices, chosen, (f"method auto: {why}",))
@@ -72,14 +72,14 @@ def plan_cliques(graph: Graph, k: int, by: str | None, method: Method, devices: 
 
 
 def choose_devices(seconds: Mapping[str, float]) -> list[str]:
-    """The fastest device, and every other that is not much slower; fastest first."""
+    """The fastest device and all that are not much slower, fastest first."""
     best = min(seconds.values())
     chosen = [name for name, time in seconds.items() if time <= WORTH_JOINING * best or time == best]
     return sorted(chosen, key=lambda name: seconds[name])
 
 
 def choose_method(times: Mapping[str, Mapping[str, Any] | None]) -> tuple[str, str]:
-    """The method that all these devices together finish first, and why."""
+    """The method with which all these devices together finish first, and the reason."""
     known = [estimate for estimate in times.values() if estimate is not None]
     if not known:
         return "pivot", "no estimate on this device"
@@ -91,7 +91,7 @@ def choose_method(times: Mapping[str, Mapping[str, Any] | None]) -> tuple[str, s
 
 
 def together(seconds: list[float]) -> float:
-    """Time of devices that share the work, each going at its own rate."""
+    """Time of devices that share the work, each at its own rate."""
     if min(seconds) <= 0:
         return 0.0
     rate = sum(1 / s for s in seconds)
@@ -102,7 +102,7 @@ def _estimate(device: Device, graph: Graph, k: int, by: str | None) -> Mapping[s
     view: View = CliqueEstimate(k, by)
     made = graph.held.get((device.space, view))
     if made is not None and made.done() and made.exception() is None:
-        kept: Mapping[str, Any] = made.result()  # without a trip to the worker, which takes longer than small counts do
+        kept: Mapping[str, Any] = made.result()  # a trip to the worker would take longer than a small count
         return kept
     try:
         found: Mapping[str, Any] = call(lambda control: hold(device, graph, view, control), device)
@@ -112,7 +112,7 @@ def _estimate(device: Device, graph: Graph, k: int, by: str | None) -> Mapping[s
 
 
 def _seconds(estimate: Mapping[str, Any] | None, method: str) -> float:
-    """What the device would take with this method; the baselines cost about what enumeration does."""
+    """Estimated seconds on a device. The baseline methods take about as long as enumeration."""
     if estimate is None:
         return float("inf")
     if method == "auto":

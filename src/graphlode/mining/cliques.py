@@ -1,4 +1,4 @@
-"""k-cliques: how many, and how many at each vertex or edge."""
+"""k-cliques: their number, in total and at each vertex or edge."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ By = Literal["vertex", "edge"]
 
 
 def check_size(name: str, value: Any) -> int:
-    """The value as an integer of at least 1; InputError names what was given."""
+    """The value as an integer of at least 1. Raises InputError with the name and the value."""
     try:
         size = operator.index(value)
     except TypeError:
@@ -43,12 +43,14 @@ def check_size(name: str, value: Any) -> int:
 
 
 def too_large(k: int, graph: Graph) -> bool:
-    """Whether the graph has too few edges for a single clique of k vertices."""
+    """Whether the graph has too few edges for even one clique of k vertices."""
     return k * (k - 1) // 2 > graph.num_edges
 
 
-def unsearched(operation: Operation, graph: Graph, devices: Devices, notes: tuple[str, ...]) -> Provenance:
-    """The provenance of an answer that the size of the graph gives away; wrong devices are an error there, too."""
+def provenance_without_search(
+    operation: Operation, graph: Graph, devices: Devices, notes: tuple[str, ...]
+) -> Provenance:
+    """The provenance of an answer that follows from the size of the graph. Unknown devices raise here, too."""
     started = perf_counter()
     names = tuple(device.name for device in resolve(devices))
     return Provenance(operation.name, graph.version, names, "size of the graph", perf_counter() - started, notes=notes)
@@ -71,7 +73,7 @@ def _combine(partials: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def work_per_entry(view: Mapping[str, AnyArray]) -> Int64Array:
-    """Cumulative work per entry: what is ahead of it in its row, times the length of the row."""
+    """Cumulative work per entry: the number of later entries of its row, times the length of the row."""
     offsets = view["offsets"]
     lengths = np.diff(offsets)
     ahead = np.repeat(offsets[1:], lengths) - np.arange(offsets[-1])
@@ -101,8 +103,8 @@ CLIQUES = Operation(
 class CliqueCount(LocalCount):
     """Number of k-cliques; `int(result)` is the total.
 
-    `by_vertex` follows `Graph.ids`, `by_edge` follows `Graph.edges()` of the undirected form; None unless asked for.
-    They hold 64-bit integers, or Python integers (dtype object) if a count does not fit 63 bits.
+    `by_vertex` follows `Graph.ids`, `by_edge` follows `Graph.edges()` of the undirected form; None unless requested.
+    They hold 64-bit integers, or Python integers (dtype object) if a count does not fit in 63 bits.
     """
 
     k: int
@@ -114,7 +116,7 @@ class CliqueCount(LocalCount):
         return {"k": self.k, **super().to_dict()}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with a row per vertex or edge, whichever was counted; else one row with k and the total."""
+        """A table with a row per vertex or edge, whichever was counted; otherwise one row with k and the total."""
         frame = super().to_pandas()
         if self.by_vertex is None and self.by_edge is None:
             frame.insert(0, "k", [self.k])
@@ -131,28 +133,29 @@ def count_cliques(
     shares: Shares = "auto",
     progress: Progress | None = None,
 ) -> CliqueCount:
-    """Number of complete subgraphs of exactly `k` vertices, exactly, however large.
+    """Number of complete subgraphs of exactly `k` vertices, exact at any size.
 
     Parameters
     ----------
     graph
-        A Graph, scipy sparse matrix or networkx graph; of a directed graph the undirected form is used.
+        A Graph, scipy sparse matrix or networkx graph. A directed graph is used in its undirected form.
     k
         Size of the cliques, at least 1.
     by
-        "vertex": also the cliques at each vertex; "edge": also those at each edge.
+        "vertex": also count the cliques at each vertex; "edge": also those at each edge.
     method
-        "auto" estimates the work and chooses; the provenance says what and why. "pivot" counts whole families of
-        cliques at once; "enumerate" visits each clique's first k - 2 vertices, which is quicker on dense graphs of
-        little overlap. "set" intersects lists; "bitmap", "warp" and "thread" are baselines for CUDA devices.
+        "auto" estimates the work and chooses; the provenance gives the choice and the reason. "pivot" counts whole
+        families of cliques at once. "enumerate" visits each clique's first k - 2 vertices, which is faster on dense
+        graphs with little overlap. "set" intersects lists. "bitmap", "warp" and "thread" are baselines for CUDA
+        devices.
     devices, shares
         Where to run ("auto", "cpu", "cuda:0", ["cuda:0", "cpu"], ...) and in which proportions.
     progress
-        Called as progress(done, total) now and then, in edges.
+        Called as progress(done, total) from time to time, in edges.
 
     Raises InputError for a wrong argument, UnsupportedError for a method that a device does not have. Cost: exponential
-    at worst, in the degeneracy, not in the size of the graph; memory: one oriented copy of the edges, and a few square
-    bit matrices per thread.
+    in the degeneracy at worst, but not in the size of the graph. Memory: one oriented copy of the edges, and a few
+    square bit matrices per thread.
 
     >>> import graphlode as gl
     >>> gl.count_cliques(gl.complete(100), 50).total
@@ -188,7 +191,7 @@ def count_cliques(
 
 
 def _trivial(graph: Graph, k: int, by: By | None, devices: Devices, notes: tuple[str, ...]) -> CliqueCount:
-    """Vertices and edges are cliques, too, and large cliques need many edges: nothing to search."""
+    """Cliques that need no search: vertices, edges, and sizes for which the graph has too few edges."""
     n, m = graph.num_vertices, graph.num_edges
     by_vertex = graph.degrees() if k == 2 else np.full(n, int(k == 1), np.int64)
     by_edge = np.full(m, int(k == 2), np.int64)
@@ -197,6 +200,6 @@ def _trivial(graph: Graph, k: int, by: By | None, devices: Devices, notes: tuple
         total={1: n, 2: m}.get(k, 0),
         by_vertex=by_vertex if by == "vertex" else None,
         by_edge=by_edge if by == "edge" else None,
-        provenance=unsearched(CLIQUES, graph, devices, notes),
+        provenance=provenance_without_search(CLIQUES, graph, devices, notes),
         graph=graph,
     )

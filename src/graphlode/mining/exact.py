@@ -1,7 +1,7 @@
-"""Arithmetic on arrays of counts that never wraps around: 64-bit where values fit, Python integers where they may not.
+"""Exact arithmetic on arrays of counts: 64-bit integers where values fit, Python integers where they may not.
 
-Sums and differences need no care, since 64-bit integers wrap around consistently and what comes out in the end was
-checked when it was multiplied or summed up; only those two are checked here, against floating point.
+Only products and row sums are checked, by comparing with floating point. Sums and differences of arrays need no check:
+64-bit integers wrap around consistently, and the terms were checked when they were computed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 
 from graphlode.types import AnyArray, Int64Array
 
-LIMIT = 2**62  # half of what fits: room for a correction
+LIMIT = 2**62  # half of the int64 range, which leaves a margin for corrections
 
 
 def product(first: AnyArray, *others: AnyArray) -> AnyArray:
@@ -25,7 +25,7 @@ def product(first: AnyArray, *others: AnyArray) -> AnyArray:
 
 
 def choose(x: AnyArray, k: int) -> AnyArray:
-    """x (x - 1) .. (x - k + 1) / k!, also for x < 0."""
+    """Binomial coefficient x (x - 1) .. (x - k + 1) / k!, also for x < 0."""
     factorial = int(np.prod(np.arange(1, k + 1)))
     return product(*(x - i for i in range(k))) // factorial
 
@@ -42,9 +42,9 @@ def row_sums(values: AnyArray, offsets: Int64Array) -> AnyArray:
 
 
 def _row_sums(values: AnyArray, offsets: Int64Array, dtype: type) -> AnyArray:
-    ahead: AnyArray = np.zeros(values.size + 1, dtype)
-    np.cumsum(values.astype(dtype, copy=False), out=ahead[1:])
-    sums: AnyArray = ahead[offsets[1:]] - ahead[offsets[:-1]]
+    cumulative: AnyArray = np.zeros(values.size + 1, dtype)
+    np.cumsum(values.astype(dtype, copy=False), out=cumulative[1:])
+    sums: AnyArray = cumulative[offsets[1:]] - cumulative[offsets[:-1]]
     return sums
 
 

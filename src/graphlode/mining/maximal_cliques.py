@@ -1,4 +1,4 @@
-"""Maximal cliques: those that no vertex can be added to, as a stream, and one of the largest."""
+"""Maximal cliques, those to which no vertex can be added: all of them as a stream, or one of the largest."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from graphlode.mining.cliques import check_size
 from graphlode.types import AnyArray, Int64Array
 
 BATCH_SIZE = 1 << 13
-"""Most cliques in a batch unless the caller says otherwise."""
+"""Default for the largest number of cliques per batch."""
 
-_LARGEST_BATCH = 1 << 20  # kernels hand over batches of so many members, however few cliques they are
+_LARGEST_BATCH = 1 << 20  # kernels hand over a batch at this number of members, so it never has more cliques
 
 
 def _combine(partials: Sequence[Mapping[str, Any]]) -> Any:
-    """The largest of the devices' largest cliques; the first of equals, so that the order of devices decides."""
+    """The largest of the devices' largest cliques; of several, the one of the first device."""
     return max((partial["largest"] for partial in partials), key=lambda clique: -1 if clique is None else len(clique))
 
 
 def _work(view: Mapping[str, AnyArray]) -> Int64Array:
-    """Cumulative work per root, as far as it shows before the search: the square of its later neighbors."""
+    """Cumulative work per root, estimated before the search: the square of the number of its later neighbors."""
     lengths = np.diff(view["offsets"])
     return np.concatenate([[0], np.cumsum(lengths * lengths + 1)])
 
@@ -51,7 +51,7 @@ MAXIMAL_CLIQUES = Operation(
 class CliqueBatch:
     """Cliques of different sizes, end to end: clique i is `members[offsets[i] : offsets[i + 1]]`.
 
-    It is also a sequence of them: `len(batch)`, `batch[i]`, `for clique in batch`.
+    It is also a sequence of cliques: `len(batch)`, `batch[i]`, `for clique in batch`.
     """
 
     offsets: Int64Array
@@ -75,7 +75,7 @@ class CliqueBatch:
 
 
 class MaximalCliqueStream(Iterator[Int64Array]):
-    """An iterator of cliques that are found while it is consumed. It is also a context manager that closes it."""
+    """An iterator over cliques, found while it is consumed. As a context manager it closes itself at the end."""
 
     def __init__(self, found: Stream) -> None:
         self._found = found
@@ -88,7 +88,7 @@ class MaximalCliqueStream(Iterator[Int64Array]):
             self._batch = iter(self._next_batch())
 
     def batches(self) -> Iterator[CliqueBatch]:
-        """What is left, from the next batch on, many cliques at a time: the way to consume many millions."""
+        """The remaining batches, from the next one on: many cliques at a time, for streams of many millions."""
         while True:
             try:
                 batch = self._next_batch()
@@ -101,7 +101,7 @@ class MaximalCliqueStream(Iterator[Int64Array]):
 
     @property
     def provenance(self) -> Provenance | None:
-        """How the cliques were found; None until the last one is there."""
+        """How the cliques were found; None until the last one has been returned."""
         return self._found.provenance
 
     def close(self) -> None:
@@ -152,30 +152,30 @@ def list_maximal_cliques(
     devices: Devices = "auto",
     progress: Progress | None = None,
 ) -> MaximalCliqueStream:
-    """Every clique that is not part of a larger one, once, as a stream of arrays.
+    """Every clique that is not part of a larger one, as a stream of arrays.
 
     Parameters
     ----------
     graph
-        A Graph, scipy sparse matrix or networkx graph; of a directed graph the undirected form is used.
+        A Graph, scipy sparse matrix or networkx graph. A directed graph is used in its undirected form.
     min_size
-        Smaller cliques are left out, and not searched for where that shows early. A vertex without edges is a maximal
-        clique of one vertex.
+        Smaller cliques are left out; branches that can only lead to such are skipped. A vertex without edges is a
+        maximal clique of one vertex.
     batch_size
-        Most cliques that are handed over at a time; memory is bounded by a few batches per thread.
+        Largest number of cliques that are handed over at once. Memory is bounded by a few batches per thread.
     indices
         Whether members are positions in `Graph.ids` instead of original ids.
     devices
-        Where to search: "auto", "cpu", or ["cpu", "cpu"]; there is no CUDA kernel.
+        Where to search: "auto", "cpu", or ["cpu", "cpu"]. There is no CUDA kernel.
     progress
-        Called as progress(done, total) now and then, in vertices, while cliques are asked for.
+        Called as progress(done, total) from time to time, in vertices, while cliques are requested.
 
-    Members are ascending; the order of the cliques is not specified. The search starts with the first clique asked for
-    and stops when the stream is closed, is left as a context or is no longer referred to. `batches()` of the stream
-    gives many cliques at a time. After the last one `provenance` says how they were found.
+    Members are ascending; the order of the cliques is not specified. The search starts with the first request. It stops
+    when the stream is closed, when its `with` block ends, or when nothing refers to it any more. `batches()` of the
+    stream returns many cliques at a time. After the last one `provenance` says how they were found.
 
-    Raises InputError for a wrong argument. Cost: at most n * d * 3^(d/3) steps for a degeneracy d, which is also how
-    many maximal cliques there may be; on most real graphs a fraction of a microsecond for each.
+    Raises InputError for a wrong argument. Cost: at most n * d * 3^(d/3) steps for a degeneracy d, which is also the
+    largest possible number of maximal cliques. On most real graphs it is a fraction of a microsecond per clique.
 
     >>> import graphlode as gl
     >>> square_with_diagonal = gl.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 0, 2])
@@ -207,18 +207,18 @@ def max_clique(
     Parameters
     ----------
     graph
-        A Graph, scipy sparse matrix or networkx graph; of a directed graph the undirected form is used.
+        A Graph, scipy sparse matrix or networkx graph. A directed graph is used in its undirected form.
     indices
         Whether members are positions in `Graph.ids` instead of original ids.
     devices
-        Where to search: "auto", "cpu", or ["cpu", "cpu"]; there is no CUDA kernel.
+        Where to search: "auto", "cpu", or ["cpu", "cpu"]. There is no CUDA kernel.
     progress
-        Called as progress(done, total) now and then, in vertices.
+        Called as progress(done, total) from time to time, in vertices.
 
-    The size is the same in every run. Of several largest cliques any one may be returned: with one thread always the
-    same, with more the one that is found first. A graph without vertices has the empty clique.
+    The size is the same in every run. If there are several largest cliques, any one may be returned: with one thread
+    always the same, with more threads the first one found. A graph without vertices has the empty clique.
 
-    Cost: exponential in the degeneracy in the worst case; on most real graphs less than finding the degeneracy order.
+    Cost: exponential in the degeneracy at worst; on most real graphs less than computing the degeneracy order.
 
     >>> import graphlode as gl
     >>> gl.max_clique(gl.from_edges([0, 1, 2, 3], [1, 2, 0, 0])).members.tolist()

@@ -1,4 +1,4 @@
-"""The result of counting motifs: numbers, tables, a picture."""
+"""The result of counting motifs: numbers, tables and a figure."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Counted = Literal["induced", "noninduced"]
 
 @dataclass(frozen=True, kw_only=True)
 class MotifCounts(ByPattern):
-    """How often each pattern H1, H2, .. of up to `size` vertices occurs.
+    """Number of copies of each pattern H1, H2, .. of up to `size` vertices.
 
-    `induced` and `noninduced` are Python integers in the order of `patterns`; `counts` is the one that was asked for.
-    `result["H6"]` and `result["4-cycle"]` are the count of one pattern.
+    `induced` and `noninduced` are Python integers in the order of `patterns`; `counts` is the requested one of the two.
+    `result["H6"]` and `result["4-cycle"]` give the count of one pattern.
     """
 
     size: int
@@ -35,12 +35,12 @@ class MotifCounts(ByPattern):
 
     @cached_property
     def induced(self) -> tuple[int, ...]:
-        """Copies without further edges among their vertices."""
+        """Copies with no further edges among their vertices."""
         return induced_from(self.noninduced)
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Induced copies or all of them, whichever was asked for."""
+        """Induced copies or all copies, whichever was requested."""
         return self.induced if self.counted == "induced" else self.noninduced
 
     def __getitem__(self, pattern: str) -> int:
@@ -64,7 +64,7 @@ class MotifCounts(ByPattern):
         }
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with a row per pattern; counts beyond 64 bits make their column one of Python integers."""
+        """A table with a row per pattern. A column with counts beyond 64 bits holds Python integers."""
         return table(
             {
                 "pattern": self.ids,
@@ -89,12 +89,12 @@ class MotifCounts(ByPattern):
 
 
 def induced_from(noninduced: tuple[int, ...]) -> tuple[int, ...]:
-    """Induced copies of the patterns from all copies of them."""
+    """Numbers of induced copies, from the numbers of all copies."""
     rows = inverse(pattern_matrix()).tolist()[: len(noninduced)]
     return tuple(sum(a * x for a, x in zip(row, noninduced, strict=False) if a) for row in rows)
 
 
 def as_column(values: tuple[int, ...]) -> Any:
-    """64-bit integers if all fit, else Python integers."""
+    """An array of 64-bit integers if all values fit, else of Python integers."""
     fits = all(-(2**63) <= value < 2**63 for value in values)
     return np.array(values, np.int64 if fits else object)

@@ -1,4 +1,4 @@
-"""Little drawings of the patterns: as SVG in a table for notebooks, and below the bars of a figure."""
+"""Small drawings of the patterns: SVG for tables in notebooks, and drawings below the bars of a figure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _BLUE, _GREY, _LIGHT = "#2b6cb0", "#4a5568", "#e2e8f0"
 _SIDE, _MARGIN = 44, 7  # of a drawing, in pixels
-_BELOW_ONE = -0.3  # where bars of a logarithmic axis begin, so that a count of 1 is seen
+_BAR_BASE = -0.3  # where bars begin on a logarithmic axis, so that a count of 1 has a visible bar
 
 
 def positions(pattern: Pattern) -> list[tuple[float, float]]:
-    """Where to draw the vertices, in the unit square: on a circle, the best connected first, the first one on top."""
+    """Coordinates of the vertices in the unit square: on a circle, starting at the top with the highest degree."""
     n = pattern.num_vertices
     ring = _ring(pattern)
     places = {v: i for i, v in enumerate(ring)}
@@ -28,15 +28,15 @@ def positions(pattern: Pattern) -> list[tuple[float, float]]:
 
 
 def _ring(pattern: Pattern) -> list[int]:
-    """An order of the vertices in which as many as possible are joined to the one before: few lines cross."""
+    """An order of the vertices with many edges between consecutive ones, so that few lines cross."""
     joined: dict[int, set[int]] = {v: set() for v in range(pattern.num_vertices)}
     for a, b in pattern.edges:
         joined[a].add(b)
         joined[b].add(a)
     ring = [max(joined, key=lambda v: len(joined[v]))]
     while len(ring) < len(joined):
-        left = [v for v in joined if v not in ring]
-        ring.append(max(left, key=lambda v: (v in joined[ring[-1]], -len(joined[v]))))
+        remaining = [v for v in joined if v not in ring]
+        ring.append(max(remaining, key=lambda v: (v in joined[ring[-1]], -len(joined[v]))))
     return ring
 
 
@@ -54,7 +54,7 @@ def svg(pattern: Pattern) -> str:
 
 
 def html_table(patterns: Sequence[Pattern], columns: Mapping[str, Sequence[Any]]) -> str:
-    """A table for notebooks: a drawing of each pattern, and what is known of it."""
+    """A table for notebooks: a drawing of each pattern and its values."""
     heads = "".join(f"<th>{escape(head)}</th>" for head in ("", "pattern", *columns))
     rows = "".join(
         f"<tr><td>{svg(pattern)}</td><td style='text-align: left'>{pattern.id} {escape(pattern.name)}</td>"
@@ -70,15 +70,15 @@ def _shown(value: Any) -> str:
 
 
 def draw_counts(patterns: Sequence[Pattern], counts: Sequence[int], counted: str) -> Figure:
-    """Bars of the counts on a logarithmic axis, a drawing of each pattern below its bar."""
+    """Bars of the counts on a logarithmic axis, with a drawing of each pattern below its bar."""
     # Exponents, not counts, are drawn: counts may be too large for a float.
-    heights = [log10_of(count) - _BELOW_ONE if count > 0 else 0.0 for count in counts]
+    heights = [log10_of(count) - _BAR_BASE if count > 0 else 0.0 for count in counts]
     what = "induced copies" if counted == "induced" else "copies"
     return _bars(patterns, heights, what, logarithmic=True)
 
 
 def draw_scores(patterns: Sequence[Pattern], scores: Sequence[float]) -> Figure:
-    """Bars of z-scores, a drawing of each pattern below its bar."""
+    """Bars of z-scores, with a drawing of each pattern below its bar."""
     return _bars(patterns, list(scores), "z-score", logarithmic=False)
 
 
@@ -91,7 +91,7 @@ def _bars(patterns: Sequence[Pattern], heights: Sequence[float], what: str, *, l
     figure = Figure(figsize=(max(4.0, 0.5 * len(patterns) + 1.2), 4.2))
     left, width, below = 0.08 if len(patterns) > 8 else 0.16, 0.9 if len(patterns) > 8 else 0.8, 0.2
     axis = figure.add_axes((left, below, width, 0.97 - below))
-    axis.bar(range(len(patterns)), heights, bottom=_BELOW_ONE if logarithmic else 0.0, color=_BLUE, width=0.7)
+    axis.bar(range(len(patterns)), heights, bottom=_BAR_BASE if logarithmic else 0.0, color=_BLUE, width=0.7)
     axis.set_xlim(-0.6, len(patterns) - 0.4)
     axis.set_xticks([])
     axis.set_ylabel(what)

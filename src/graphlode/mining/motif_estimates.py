@@ -1,13 +1,14 @@
 """Motif counts of graphs that are too large to count exactly: estimates from random trees, with guaranteed intervals.
 
-Trees of each kind are drawn with known probabilities (`tree_samples`), and the pattern that the graph has on their vertices
-is looked up. A pattern j with M[t, j] spanning trees of kind t is met with probability M[t, j] N[j] / Z[t] in each of
-the n[t] draws of that kind, where Z[t] is the number of possible draws; so (times it was met) / sum of n[t] M[t, j] / Z[t] is
-an unbiased estimate of its number N[j] of induced copies.
+Trees of each kind are drawn with known probabilities (`tree_samples`). For each draw, the pattern that the graph has on
+the tree's vertices is looked up. Let a pattern j have M[t, j] spanning trees of kind t. Each of the n[t] draws of that
+kind hits it with probability M[t, j] N[j] / Z[t], where Z[t] is the number of possible draws. Hence the number of hits
+divided by the sum of n[t] M[t, j] / Z[t] is an unbiased estimate of its number N[j] of induced copies.
 
-How often it is met is a sum of independent events, for which the Chernoff bound holds: with h the share of all draws in
-which it was met and p the expectation of h, more than a given distance has at most the probability
-exp(-n KL(h || p)). All p that this does not rule out make the interval, whatever the number of samples.
+The number of hits is a sum of independent events, so the Chernoff bound applies. Let h be the fraction of all n draws
+that hit the pattern, and p its expectation. The probability that h deviates from p at least as far as observed is at
+most exp(-n KL(h || p)) on either side. All p that this does not rule out form the interval. This holds for any number
+of samples.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     import pandas
 
 _CHUNK = 1 << 17  # draws at a time
-# How draws of one size are shared among its trees: most patterns have more paths than stars.
+# How the draws of one size are divided among its trees: most patterns have more paths than stars.
 _SHARES = {3: (1.0,), 4: (0.25, 0.75), 5: (0.15, 0.25, 0.6)}
 
 
@@ -42,7 +43,7 @@ _SHARES = {3: (1.0,), 4: (0.25, 0.75), 5: (0.15, 0.25, 0.6)}
 class MotifEstimates(ByPattern):
     """Estimated numbers of induced copies in the order of `patterns`, with intervals from `lower` to `upper`.
 
-    Each interval covers the true number with at least the probability `confidence`; all of them together do so less often.
+    Each interval covers the true number with at least the probability `confidence`. That all of them do is less likely.
     """
 
     size: int
@@ -97,18 +98,18 @@ def estimate_motifs(
     Parameters
     ----------
     graph
-        A Graph, scipy sparse matrix or networkx graph; of a directed graph the undirected form is used.
+        A Graph, scipy sparse matrix or networkx graph. A directed graph is used in its undirected form.
     size
         Patterns of up to 3, 4 or 5 vertices.
     samples
-        How many trees of each number of vertices to draw, at least 100. Four times as many halve the intervals.
+        Number of trees to draw for each number of vertices, at least 100. Four times as many halve the intervals.
     confidence
         The probability with which each interval covers the true number, above 0 and below 1.
     seed
         Equal seeds give equal answers.
 
-    Cost: O(m) to prepare and some searches among the edges for each sample, on one CPU core; memory: some arrays of the
-    size of the edges.
+    Raises InputError for a wrong argument. Cost: O(m) to prepare, then a few binary searches per sample, on one CPU
+    core. Memory: a few arrays of the size of the edges.
 
     >>> import graphlode as gl
     >>> found = gl.estimate_motifs(gl.dataset("karate"), 3, samples=1000, seed=1)
@@ -150,46 +151,46 @@ def _estimate(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Estimates and bounds for the patterns of exactly k vertices."""
     first, last = NUM_PATTERNS.get(k - 1, 0), NUM_PATTERNS[k]
-    met = np.zeros(last - first, np.int64)
-    rate = np.zeros(last - first)  # how often each copy is expected to be met
+    hits = np.zeros(last - first, np.int64)
+    rate = np.zeros(last - first)  # expected number of hits per copy
     drawn = 0
     for tree, share in zip(TREES[k], _SHARES[k], strict=True):
         total, number = tree.total(rows), round(share * samples)
         if total:
-            met += _meetings(rows, tree, k, number, rng)[first:last]
+            hits += _hits(rows, tree, k, number, rng)[first:last]
             rate += number * (pattern_matrix()[tree.pattern, first:last] / total)
             drawn += number
-    # Without a draw there is no copy: its rate is 0, and so are all three numbers.
+    # Without a draw there are no copies: the rate is 0, and so are the estimate and both bounds.
     scale = np.divide(1.0, rate, out=np.zeros_like(rate), where=rate > 0)
-    bounds = np.array([interval(int(hits), drawn, confidence) if drawn else (0.0, 0.0) for hits in met])
-    return met.astype(np.float64) * scale, bounds[:, 0] * scale, bounds[:, 1] * scale
+    bounds = np.array([interval(int(count), drawn, confidence) if drawn else (0.0, 0.0) for count in hits])
+    return hits.astype(np.float64) * scale, bounds[:, 0] * scale, bounds[:, 1] * scale
 
 
-def _meetings(rows: Rows, tree: TreePattern, k: int, number: int, rng: np.random.Generator) -> Int64Array:
-    """How often each of the 29 patterns lies on the vertices of the drawn trees."""
-    met = np.zeros(NUM_PATTERNS[5] + 1, np.int64)
+def _hits(rows: Rows, tree: TreePattern, k: int, number: int, rng: np.random.Generator) -> Int64Array:
+    """Number of draws of the tree whose vertices form each of the 29 patterns."""
+    hits = np.zeros(NUM_PATTERNS[5] + 1, np.int64)
     for begin in range(0, number, _CHUNK):
         vertices = tree.sample(rows, rng, min(_CHUNK, number - begin))
-        met += np.bincount(_patterns_on(rows, vertices, tree, k), minlength=met.size)
-    return met[:-1]
+        hits += np.bincount(_patterns_on(rows, vertices, tree, k), minlength=hits.size)
+    return hits[:-1]
 
 
 def _patterns_on(rows: Rows, vertices: AnyArray, tree: TreePattern, k: int) -> Int64Array:
-    """The number of the pattern on each column of vertices; 29 where a vertex comes twice."""
+    """The number of the pattern on each column of vertices; 29 if a vertex occurs twice."""
     code = np.zeros(vertices.shape[1], np.int64)
-    whole = np.ones(vertices.shape[1], bool)
+    distinct = np.ones(vertices.shape[1], bool)
     for bit, (i, j) in enumerate(combinations(range(k), 2)):
         if (i, j) in tree.edges:
             code |= 1 << bit
         else:
-            whole &= vertices[i] != vertices[j]
+            distinct &= vertices[i] != vertices[j]
             code |= rows.adjacent(vertices[i], vertices[j]).astype(np.int64) << bit
-    return np.where(whole, _pattern_of_code(k)[code], NUM_PATTERNS[5])
+    return np.where(distinct, _pattern_of_code(k)[code], NUM_PATTERNS[5])
 
 
 @cache
 def _pattern_of_code(k: int) -> Int64Array:
-    """The number of the pattern for every set of edges of k vertices, one bit per pair; 29 if it is not connected."""
+    """The number of the pattern for every set of edges on k vertices, one bit per pair; 29 if not connected."""
     pairs = list(combinations(range(k), 2))
     numbers = np.full(1 << len(pairs), NUM_PATTERNS[5], np.int64)
     for (n, edges), placed in placements().items():
@@ -199,7 +200,7 @@ def _pattern_of_code(k: int) -> Int64Array:
 
 
 def interval(hits: int, draws: int, confidence: float) -> tuple[float, float]:
-    """Bounds of the expected number of hits, by the Chernoff bound: each side fails with at most half of what is left."""
+    """Chernoff bounds of the expected number of hits. Each side fails with probability at most (1 - confidence) / 2."""
     limit = log(2 / (1 - confidence)) / draws
     share = hits / draws
     return draws * _boundary(share, 0.0, limit), draws * _boundary(share, 1.0, limit)

@@ -1,14 +1,15 @@
-"""From the raw sums of the motif passes to the number of copies of every pattern.
+"""Turns the raw sums of the motif passes into the number of copies of every pattern.
 
-Each pattern is cut at a vertex, edge, pair or triangle; the ways to extend the cut are multiplied, and where extensions
-can coincide, the patterns that arise then are taken off again. The copies counted here need not be induced.
+Each pattern is cut at a vertex, edge, pair or triangle, and the numbers of ways to extend the cut are multiplied. Where
+extensions can share a vertex, the patterns that then arise are subtracted. The copies counted here need not be induced.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# What kernels return for patterns of at most so many vertices, beside the sums of the smaller sizes; see `motifs`.
+# The raw sums that kernels return for patterns of up to 3, 4 or 5 vertices, each in addition to those of smaller sizes.
+# `motifs` defines them.
 RAW_SUMS = {
     3: ("wedges", "triangles"),
     4: ("stars3", "paths3", "tailed", "diamonds", "squares", "cliques4"),
@@ -26,7 +27,7 @@ def raw_names(size: int) -> list[str]:
 
 
 def counts_from_sums(sums: Mapping[str, int], size: int) -> list[int]:
-    """Copies of H1, H2 .. H2 | H8 | H29, not necessarily induced."""
+    """Copies of H1 to H2, H8 or H29, not necessarily induced."""
     triangles = sums["triangles"] // 3
     counts = [sums["wedges"], triangles]
     if size == 3:

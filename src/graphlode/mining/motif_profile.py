@@ -31,18 +31,19 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-_BATCH_BYTES = 64 * 2**20  # of rewired edges that are there at the same time, unless one per thread takes more
+_BATCH_BYTES = 64 * 2**20  # rewired edges held at the same time, unless one graph per thread takes more
 _MOST_SWAPS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MotifProfile(ByPattern):
-    """Counts of a graph beside those of random graphs with the same degrees.
+    """Motif counts of a graph, compared with random graphs of the same degrees.
 
-    In the order of `patterns`: `counts` of the graph; `null_mean` and `null_std` of the samples; `z_scores`, the distance
-    from the mean in standard deviations (nan where the samples do not differ and the graph does not either, else inf);
-    `p_more` and `p_fewer`, the share of graphs, the given one among the samples, with at least or at most as many.
-    `null_counts[i, j]` is sample i's count of pattern j.
+    All arrays are in the order of `patterns`. `counts` are those of the graph; `null_mean` and `null_std` those of the
+    samples. `z_scores` are distances from the mean in standard deviations; if all samples are equal, they are nan where
+    the graph is equal, too, and infinite otherwise. `p_more` and `p_fewer` are the fractions of graphs, counting the
+    given one as a sample, with at least or at most as many copies. `null_counts[i, j]` is the count of pattern j in
+    sample i.
     """
 
     size: int
@@ -54,7 +55,7 @@ class MotifProfile(ByPattern):
 
     @property
     def samples(self) -> int:
-        """How many random graphs were counted in."""
+        """Number of random graphs."""
         return len(self.null_counts)
 
     @property
@@ -78,12 +79,12 @@ class MotifProfile(ByPattern):
 
     @property
     def p_more(self) -> FloatArray:
-        """The share of graphs with at least as many."""
+        """The fraction of graphs with at least as many copies."""
         return self._share(self.null_counts >= np.array(self.counts, np.float64))
 
     @property
     def p_fewer(self) -> FloatArray:
-        """The share of graphs with at most as many."""
+        """The fraction of graphs with at most as many copies."""
         return self._share(self.null_counts <= np.array(self.counts, np.float64))
 
     def _share(self, hits: Any) -> FloatArray:
@@ -100,7 +101,7 @@ class MotifProfile(ByPattern):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON: what is no number there is None."""
+        """Plain Python values, ready for JSON; nan and infinity become None."""
         plain = {name: [x if np.isfinite(x) else None for x in c.tolist()] for name, c in self._columns().items()}
         return {
             "size": self.size,
@@ -143,29 +144,30 @@ def motif_profile(
     devices: Devices = "auto",
     progress: Progress | None = None,
 ) -> MotifProfile:
-    """Motif counts beside those of random graphs in which every vertex keeps its degree.
+    """Motif counts compared with those of random graphs in which every vertex keeps its degree.
 
     Parameters
     ----------
     graph
-        A Graph, scipy sparse matrix or networkx graph; of a directed graph the undirected form is used.
+        A Graph, scipy sparse matrix or networkx graph. A directed graph is used in its undirected form.
     size
         Patterns of up to 3, 4 or 5 vertices.
     null
-        "configuration": simple graphs with the same degrees, each equally likely in the long run.
+        "configuration": simple graphs with the same degrees, all equally likely after many swaps.
     samples
-        How many random graphs to count in, at least 2.
+        Number of random graphs, at least 2.
     swaps
-        How often per edge two edges try to exchange their ends; the chain needs many to forget the graph.
+        Attempted swaps per edge, 0 to 1,000,000. A swap exchanges the ends of two edges. Too few leave the random graph
+        similar to the given one.
     seed
-        Sample i depends on the graph, the seed and i only.
+        Sample i depends on the graph, the seed and i alone.
     induced
         Whether to count induced copies or all of them.
     devices, progress
-        Where to count; progress(done, samples) is called after each sample.
+        Where to count. progress(done, samples) is called after each sample.
 
-    Rewiring runs on all CPU threads, a sample on each; every count uses the whole device. Cost: `samples` times that of
-    `count_motifs` and `swaps` steps per edge.
+    Raises InputError for a wrong argument. Rewiring uses all CPU threads, one sample per thread; each count uses the
+    whole device. Cost: `samples` times that of `count_motifs` plus `swaps` steps per edge.
 
     >>> import graphlode as gl
     >>> profile = gl.motif_profile(gl.dataset("karate"), 3, samples=20, seed=1)
@@ -205,7 +207,7 @@ def motif_profile(
 
 
 def rewired(graph: Graph, *, samples: int, swaps: float, seed: int) -> Iterator[Graph]:
-    """Random graphs with the degrees of an undirected graph, made a few at a time."""
+    """Random graphs with the degrees of an undirected graph, generated in small groups."""
     if graph.num_vertices > MAX_NARROW_VERTICES:
         raise UnsupportedError(
             f"rewiring takes graphs of up to {MAX_NARROW_VERTICES} vertices, got {graph.num_vertices}"

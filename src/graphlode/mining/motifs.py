@@ -1,10 +1,10 @@
-"""Motifs: how often each connected pattern of 3, 4 or 5 vertices occurs.
+"""Motifs: the number of copies of each connected pattern of 3, 4 or 5 vertices.
 
-Kernels return raw sums, which `motif_formulas` turns into counts. All are over the rows u of the tasks, so that the
-partials of any partition of the rows add up; pairs and edges {u > v} belong to the row of their higher rank u, triangles
-{a < b < c} to that of c, and 5-cliques to that of their lowest vertex. With d(v) the degree, t(e) and t(v) the triangles
-at an edge or vertex, W(u, v) the number of common neighbours, c3(a, b, c) those of three vertices, K4(abc) = c3(a, b, c)
-of a triangle, and C(x, k) the binomial:
+Kernels return raw sums, which `motif_formulas` turns into counts. All sums run over the rows u of the tasks, so that
+the partials of any partition of the rows add up: pairs and edges {u > v} belong to the row of their higher rank u,
+triangles {a < b < c} to that of c, and 5-cliques to that of their lowest vertex. d(v) is the degree, t(e) and t(v) are
+the triangles at an edge or vertex, W(u, v) is the number of common neighbors, c3(a, b, c) that of three vertices,
+K4(abc) = c3(a, b, c) for a triangle, and C(x, k) is the binomial coefficient:
 
 =======================  ===========================================================================================
 name                     sum
@@ -18,25 +18,25 @@ diamonds, books3         over edges: C(t, 2), C(t, 3)
 squares                  over pairs: C(W, 2), twice the 4-cycles
 cliques4                 over triangles: K4(abc), four times the 4-cliques
 prongs                   over edges: C(d(u) - 1, 2) (d(v) - 1) + C(d(v) - 1, 2) (d(u) - 1)
-paths4                   over u: ((sum of d(w) - 1 over neighbours w)^2 - sum of (d(w) - 1)^2) / 2
+paths4                   over u: ((sum of d(w) - 1 over neighbors w)^2 - sum of (d(w) - 1)^2) / 2
 forks                    over u: t(u) C(d - 2, 2)
 longtails                over edges: (t(u) - t(uv)) (d(v) - 1) + (t(v) - t(uv)) (d(u) - 1)
 bulls                    over edges: t(uv) (d(u) - 2) (d(v) - 2)
 tailed_squares           over pairs: C(W, 2) (d(u) + d(v) - 4)
 five_cycles              over u = i: over edges jk, j < k < i: (w(j) - [k ~ i]) (w(k) - [j ~ i]), where w(j) is the number of
-                         common neighbours of i and j that rank below i
-five_cycle_corrections   over triangles: the neighbours of a, of b and of c that rank above c
+                         common neighbors of i and j that rank below i
+five_cycle_corrections   over triangles: the neighbors of a, of b and of c that rank above c
 hourglasses              over u: C(t(u), 2)
 cobras                   over triangles: (t(bc) - 1) (d(a) - 2) + (t(ac) - 1) (d(b) - 2) + (t(ab) - 1) (d(c) - 2)
 stingrays                over edges: C(t, 2) (d(u) + d(v) - 6)
-houses                   over pairs: (W - 1) times the sum of t(ux) + t(xv) over their common neighbours x
+houses                   over pairs: (W - 1) times the sum of t(ux) + t(xv) over their common neighbors x
 k23                      over pairs: C(W, 3)
 gems                     over triangles: the products of t - 1 of each two of the three edges
 tailed_cliques           over triangles: K4(abc) (d(a) + d(b) + d(c) - 9), three times the pattern
 hatted                   over triangles: K4(abc) (t(ab) + t(ac) + t(bc) - 6), twice the pattern
 almost_cliques           over triangles: C(K4(abc), 2)
-wedge_diamonds           over pairs: D (W - 2), where D is the number of edges among their common neighbours
-wheels                   over pairs and common neighbours h: C(c3(h, u, v), 2), twice the pattern
+wedge_diamonds           over pairs: D (W - 2), where D is the number of edges among their common neighbors
+wheels                   over pairs and common neighbors h: C(c3(h, u, v), 2), twice the pattern
 cliques5                 5-cliques whose lowest vertex is u
 =======================  ===========================================================================================
 """
@@ -78,15 +78,15 @@ def _combine(partials: Sequence[Mapping[str, int]]) -> dict[str, int]:
 
 
 def work_per_row(view: Mapping[str, AnyArray]) -> Int64Array:
-    """Cumulative work per row: the wedges u-x-v with v < u, which most of the passes walk along."""
+    """Cumulative work per row: the wedges u-x-v with v < u, which most of the passes enumerate."""
     offsets, neighbors, lower = view["offsets"], view["neighbors"], view["lower"]
     degrees = np.diff(offsets)
     rows = np.repeat(np.arange(degrees.size), degrees)
-    # From u upwards to x, all that rank below u; how many are below x is a bound that costs no search.
+    # If x ranks above u, its neighbors below u count. Those below x are an upper bound that needs no search.
     steps = np.where(neighbors < rows, degrees[neighbors], lower[neighbors])
-    ahead = np.zeros(neighbors.size + 1, np.int64)
-    np.cumsum(steps, out=ahead[1:])
-    return ahead[offsets] + offsets
+    cumulative = np.zeros(neighbors.size + 1, np.int64)
+    np.cumsum(steps, out=cumulative[1:])
+    return cumulative[offsets] + offsets
 
 
 MOTIFS = Operation(
@@ -109,28 +109,28 @@ def count_motifs(
     shares: Shares = "auto",
     progress: Progress | None = None,
 ) -> MotifCounts:
-    """Number of copies of every connected pattern of up to `size` vertices, exactly, however large.
+    """Number of copies of every connected pattern of up to `size` vertices, exact at any size.
 
     Parameters
     ----------
     graph
-        A Graph, scipy sparse matrix or networkx graph; of a directed graph the undirected form is used.
+        A Graph, scipy sparse matrix or networkx graph. A directed graph is used in its undirected form.
     size
         3 (2 patterns), 4 (8) or 5 (29).
     induced
-        Whether `counts` has the induced copies, in which no further edge joins the vertices, or all of them. The result
-        has both, as `induced` and `noninduced`.
+        Whether `counts` holds the induced copies, in which no further edge joins the vertices, or all copies. The
+        result has both, as `induced` and `noninduced`.
     method
-        "fused" counts in passes over the graph that keep nothing; "materialize" (CUDA devices) first writes down all
-        triangles, wedges and diamonds. "auto" chooses, and the provenance says what and why.
+        "fused" counts in passes over the graph that store nothing. "materialize" (CUDA devices) first writes out all
+        triangles, wedges and diamonds. "auto" chooses; the provenance gives the choice and the reason.
     devices, shares
         Where to run ("auto", "cpu", "cuda:0", ["cuda:0", "cpu"], ...) and in which proportions.
     progress
-        Called as progress(done, total) now and then, in vertices.
+        Called as progress(done, total) from time to time, in vertices.
 
-    Raises InputError for a wrong argument, UnsupportedError for a method that a device does not have. Cost: as many steps
-    as there are wedges and diamonds, and directed paths of three edges for the 5-cycles; memory: both directions of
-    the edges, and a few words per vertex and thread.
+    Raises InputError for a wrong argument, UnsupportedError for a method that a device does not have. Cost: one step
+    per wedge and diamond, and for size 5 one per directed path of three edges. Memory: both directions of the edges,
+    and a few words per vertex and thread.
 
     >>> import graphlode as gl
     >>> gl.count_motifs(gl.complete(5), 4)["4-clique"]
@@ -138,14 +138,14 @@ def count_motifs(
     """
     _check(size=size, method=method)
     undirected, notes = as_undirected(graph)
-    chosen, why = plan_method(undirected, size, method, devices)
+    chosen, reasons = plan_method(undirected, size, method, devices)
     outcome = run(
         MOTIFS,
         undirected,
         devices,
         shares=shares,
         progress=progress,
-        notes=(*notes, *why),
+        notes=(*notes, *reasons),
         label=chosen,
         size=size,
         method=chosen,
@@ -160,9 +160,9 @@ def count_motifs(
 
 
 def plan_method(graph: Graph, size: int, method: Method, devices: Devices) -> tuple[str, tuple[str, ...]]:
-    """The method to use, and what the provenance says about the choice; what the user has fixed is not touched.
+    """The method to use and a note for the provenance. What the user has fixed stays fixed.
 
-    A kernel that has more than one method says itself which it prefers: `preferred(device, shape, size=..)`.
+    A kernel with several methods says which one it prefers: `preferred(device, shape, size=..)`.
     """
     if method != "auto":
         return method, ()

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OrbitCounts:
-    """How often each vertex, or edge, takes each place in the patterns of up to `size` vertices.
+    """How often each vertex, or edge, occurs at each position in the patterns of up to `size` vertices.
 
-    `values[i, j]` is of vertex `graph.ids[i]`, or edge `graph.edges()[i]` of the undirected form, and orbit `columns[j]`:
-    64-bit integers, or Python integers (dtype object) if one does not fit. `result[orbit]` is the column of an orbit.
+    `values[i, j]` counts orbit `columns[j]` at vertex `graph.ids[i]`, or at edge `graph.edges()[i]` of the undirected
+    form. Values are 64-bit integers, or Python integers (dtype object) if one does not fit. `result[orbit]` is the
+    column of an orbit.
     """
 
     size: int
@@ -43,17 +44,17 @@ class OrbitCounts:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of vertices, or edges, and of orbits."""
+        """Number of vertices, or edges, and number of orbits."""
         rows, orbits = self.values.shape
         return rows, orbits
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the columns are called in tables and files: o0, o1, .. of vertices, e0, e1, .. of edges."""
+        """The names of the columns in tables and files: o0, o1, .. for vertices, e0, e1, .. for edges."""
         return tuple(f"{'o' if self.of == 'vertices' else 'e'}{number}" for number in self.columns)
 
     def to_columns(self) -> dict[str, AnyArray]:
-        """The ids of the vertices, or of both ends of the edges, and a column per orbit."""
+        """The ids of the vertices, or of both ends of the edges, and one column per orbit."""
         if self.of == "vertices":
             keys = {"vertex": self.graph.ids}
         else:

@@ -1,9 +1,9 @@
-"""The 29 connected patterns of 3, 4 and 5 vertices as data, and what follows from them by counting.
+"""The 29 connected patterns of 3, 4 and 5 vertices as data, and the matrices between induced and other copies.
 
-Patterns are H1 .. H29 in the order of the ESCAPE papers; graphlets G1 .. G29 and the 73 vertex orbits are numbered as by
-Przulj, the 68 edge orbits as by ORCA, where 0 is an edge of the wedge. Within a size, patterns with more edges come later.
-A copy of a pattern is *induced* if the graph has no further edges among its vertices. The matrices here say how copies of
-either kind follow from the other: they are found by looking at all subgraphs of each pattern.
+Patterns are H1 .. H29 in the order of the ESCAPE papers. Graphlets G1 .. G29 and the 73 vertex orbits are numbered as
+by Przulj, the 68 edge orbits as by ORCA, where 0 is an edge of the wedge. Within a size, patterns with more edges come
+later. A copy of a pattern is *induced* if the graph has no further edges among its vertices. Each matrix converts the
+numbers of induced copies into those of all copies; it is found by listing the subgraphs of each pattern.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from graphlode.types import Int64Array
 
 SIZES = (3, 4, 5)
-NUM_PATTERNS = {3: 2, 4: 8, 5: 29}  # of up to so many vertices
+NUM_PATTERNS = {3: 2, 4: 8, 5: 29}  # number of patterns of up to 3, 4 or 5 vertices
 NUM_VERTEX_ORBITS = {2: 1, 3: 4, 4: 15, 5: 73}
 NUM_EDGE_ORBITS = {3: 2, 4: 12, 5: 68}
 
@@ -77,7 +77,7 @@ class Pattern:
 
     @cached_property
     def automorphisms(self) -> int:
-        """In how many ways the pattern can be laid onto itself."""
+        """The number of ways to map the pattern onto itself."""
         own = frozenset(self.edges)
         return sum(_renamed(self.edges, names) == own for names in permutations(range(self.num_vertices)))
 
@@ -111,7 +111,7 @@ class ByPattern:
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
-        """The patterns that values are of, in their order."""
+        """The patterns in the order of the values."""
         return patterns(self.size)
 
     @property
@@ -121,7 +121,7 @@ class ByPattern:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the patterns are called."""
+        """The names of the patterns."""
         return tuple(pattern.name for pattern in self.patterns)
 
 
@@ -131,7 +131,7 @@ def _renamed(edges: Sequence[tuple[int, int]], names: Sequence[int]) -> frozense
 
 @dataclass(frozen=True)
 class Placed:
-    """What a set of edges on given vertices is: the number of its pattern, and the orbit of each vertex and edge."""
+    """The pattern that a set of edges forms on given vertices: its number, and the orbit of each vertex and edge."""
 
     pattern: int
     vertex_orbits: tuple[int, ...]
@@ -158,7 +158,7 @@ def placements() -> dict[tuple[int, frozenset[tuple[int, int]]], Placed]:
 
 
 def _spanning(pattern: Pattern) -> list[Placed]:
-    """The connected subgraphs of a pattern that have all its vertices."""
+    """The connected subgraphs of a pattern with all its vertices."""
     n, table = pattern.num_vertices, placements()
     chosen = (c for k in range(n - 1, pattern.num_edges + 1) for c in combinations(pattern.edges, k))
     return [table[n, edges] for edges in map(frozenset, chosen) if (n, edges) in table]
@@ -166,7 +166,7 @@ def _spanning(pattern: Pattern) -> list[Placed]:
 
 @cache
 def pattern_matrix() -> Int64Array:
-    """M with `copies = M @ induced copies` of the 29 patterns."""
+    """The matrix M with `copies = M @ induced copies`, for the 29 patterns."""
     matrix = np.zeros((len(PATTERNS), len(PATTERNS)), np.int64)
     for j, pattern in enumerate(PATTERNS):
         for part in _spanning(pattern):
@@ -176,7 +176,7 @@ def pattern_matrix() -> Int64Array:
 
 @cache
 def vertex_orbit_matrix() -> Int64Array:
-    """The same for the 73 orbits of a vertex."""
+    """The same matrix for the 73 orbits of a vertex."""
     matrix = np.zeros((NUM_VERTEX_ORBITS[5], NUM_VERTEX_ORBITS[5]), np.int64)
     matrix[0, 0] = 1  # the degree
     for pattern in PATTERNS:
@@ -189,7 +189,7 @@ def vertex_orbit_matrix() -> Int64Array:
 
 @cache
 def edge_orbit_matrix() -> Int64Array:
-    """The same for the 68 orbits of an edge."""
+    """The same matrix for the 68 orbits of an edge."""
     matrix = np.zeros((NUM_EDGE_ORBITS[5], NUM_EDGE_ORBITS[5]), np.int64)
     for pattern in PATTERNS:
         one_of_each = dict(zip(pattern.edge_orbits, pattern.edges, strict=True))
@@ -201,7 +201,7 @@ def edge_orbit_matrix() -> Int64Array:
 
 
 def inverse(matrix: Int64Array) -> Int64Array:
-    """The inverse of a matrix 1 + N, where N only leads to patterns of more edges, so that its powers end."""
+    """The inverse of a matrix 1 + N. N only leads to patterns with more edges, so its powers become zero."""
     identity = np.eye(len(matrix), dtype=np.int64)
     step = identity - matrix
     total, power = identity.copy(), step

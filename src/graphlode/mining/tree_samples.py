@@ -1,10 +1,10 @@
-"""Random trees of 3, 4 or 5 vertices in a graph, each placement of a tree pattern equally likely.
+"""Random trees of 3, 4 or 5 vertices in a graph. Each placement of a tree pattern is equally likely.
 
-Every connected pattern has a spanning tree: a wedge (3 vertices), a 3-star or 3-path (4), a 4-star, prong or 4-path (5). A
-placement is drawn from the middle outwards: a vertex or edge with as much weight as placements around it, then different
-neighbours, without looking where these lie. So the ends of paths may meet: such a draw is a tree on fewer vertices,
-and counts as no tree at all. `weight` is the number of all draws, as an exact integer; the choice itself is made in floating
-point, which rounds probabilities to 53 bits.
+Every connected pattern has a spanning tree: a wedge (3 vertices), a 3-star or 3-path (4), a 4-star, prong or 4-path
+(5). A placement is drawn from the middle outwards: first a vertex or edge, weighted by the number of placements around
+it, then distinct neighbors, without checking where these lead. The ends of a path may therefore coincide. Such a draw
+is a tree on fewer vertices and does not count as a hit. `weights` add up to the number of all draws, as an exact
+integer. The choice itself is made in floating point, which rounds probabilities to 53 bits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from graphlode.types import AnyArray, BoolArray, Int64Array
 
 @dataclass(frozen=True)
 class Rows:
-    """The graph's rows, with what drawing from them needs."""
+    """The graph's rows, with derived arrays for drawing."""
 
     offsets: Int64Array
     neighbors: AnyArray
@@ -42,27 +42,27 @@ class Rows:
 
     @cached_property
     def keys(self) -> Int64Array:
-        """Entries as ascending numbers, to be searched."""
+        """Entries as ascending numbers, for binary search."""
         return self.tails * self.degrees.size + self.neighbors
 
     def entries(self, tails: AnyArray, heads: AnyArray) -> Int64Array:
-        """Where each edge tail-head is, or where it would be."""
+        """The position of each edge tail-head among the entries, or where it would be inserted."""
         return np.searchsorted(self.keys, tails.astype(np.int64) * self.degrees.size + heads)
 
     def adjacent(self, a: AnyArray, b: AnyArray) -> BoolArray:
         keys = a.astype(np.int64) * self.degrees.size + b
         found = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
-        there: BoolArray = self.keys[found] == keys
-        return there
+        is_present: BoolArray = self.keys[found] == keys
+        return is_present
 
     def different(self, rng: np.random.Generator, rows: AnyArray, number: int, without: AnyArray | None) -> AnyArray:
-        """`number` different neighbours of each of the rows; `without` is an entry of the row that may not be drawn."""
+        """`number` distinct neighbors of each row. `without` is an entry of the row that may not be drawn."""
         taken = [] if without is None else [without - self.offsets[rows]]
         drawn = []
         for _ in range(number):
             place = rng.integers(0, self.degrees[rows] - len(taken))
-            for before in np.sort(np.array(taken), axis=0) if taken else ():
-                place += place >= before  # the others move up by one
+            for earlier in np.sort(np.array(taken), axis=0) if taken else ():
+                place += place >= earlier  # skip the entries already taken
             taken.append(place)
             drawn.append(self.neighbors[self.offsets[rows] + place])
         return np.array(drawn)
@@ -70,9 +70,9 @@ class Rows:
 
 @dataclass(frozen=True)
 class TreePattern:
-    """How to draw a tree: `weight(rows)` draws in all, `draw(rows, rng, number)` gives vertices, a column per draw.
+    """How to draw a tree: `weights(rows)` sum to the number of possible draws; `draw` returns a column per draw.
 
-    `edges` are those that a draw has for certain, as pairs of its rows.
+    `edges` are those that every draw contains, as pairs of its rows.
     """
 
     pattern: int  # the number of the pattern in `patterns.PATTERNS`
@@ -89,8 +89,8 @@ class TreePattern:
 
 
 def _weighted(rng: np.random.Generator, weights: AnyArray, number: int) -> Int64Array:
-    ahead = np.cumsum(weights.astype(np.float64))
-    chosen = np.searchsorted(ahead, rng.random(number) * ahead[-1], side="right")
+    cumulative = np.cumsum(weights.astype(np.float64))
+    chosen = np.searchsorted(cumulative, rng.random(number) * cumulative[-1], side="right")
     below_end: Int64Array = np.minimum(chosen, np.flatnonzero(weights)[-1])
     return below_end
 
@@ -103,7 +103,7 @@ def _star(leaves: int) -> Callable[[Rows, np.random.Generator, AnyArray], AnyArr
 
 
 def _around_edge(left: int) -> Callable[[Rows, np.random.Generator, AnyArray], AnyArray]:
-    """An edge u-v, `left` other neighbours of u and one of v."""
+    """An edge u-v, `left` other neighbors of u and one of v."""
 
     def draw(rows: Rows, rng: np.random.Generator, entries: AnyArray) -> AnyArray:
         u, v = rows.tails[entries], rows.neighbors[entries]
@@ -115,16 +115,16 @@ def _around_edge(left: int) -> Callable[[Rows, np.random.Generator, AnyArray], A
 
 
 def _path5(rows: Rows, rng: np.random.Generator, centers: AnyArray) -> AnyArray:
-    """Two different neighbours of the centre, as likely as they have other neighbours, and one of those for each."""
-    ahead = np.concatenate([[0], np.cumsum(rows.degrees[rows.neighbors] - 1)])
+    """Two distinct neighbors of the center, weighted by their other neighbors, and one of the latter for each."""
+    cumulative = np.concatenate([[0], np.cumsum(rows.degrees[rows.neighbors] - 1)])
 
     def neighbor(of: AnyArray) -> AnyArray:
-        low, high = ahead[rows.offsets[of]], ahead[rows.offsets[of + 1]]
-        return np.searchsorted(ahead, rng.integers(low, high), side="right") - 1
+        low, high = cumulative[rows.offsets[of]], cumulative[rows.offsets[of + 1]]
+        return np.searchsorted(cumulative, rng.integers(low, high), side="right") - 1
 
     first, second = neighbor(centers), neighbor(centers)
     same = np.flatnonzero(first == second)
-    while same.size:  # both are drawn again, else pairs with a likely partner would come too often
+    while same.size:  # both must be drawn again: redrawing one would favour pairs with a likely partner
         first[same], second[same] = neighbor(centers[same]), neighbor(centers[same])
         same = same[first[same] == second[same]]
     a, b = rows.neighbors[first], rows.neighbors[second]
@@ -142,7 +142,7 @@ def _path_centers(rows: Rows) -> AnyArray:
 
 
 def _edge_weights(rows: Rows) -> AnyArray:
-    """Paths around each edge, at the entry that leads upwards."""
+    """Paths around each edge, stored at its entry from the lower to the higher vertex."""
     paths = product(rows.degrees[rows.tails] - 1, rows.degrees[rows.neighbors] - 1)
     return np.where(rows.tails < rows.neighbors, paths, 0)
 

@@ -1,4 +1,4 @@
-"""The oracle as a device: short, slow, obviously right Python, for tests and for doubt."""
+"""The oracle as a device: short, slow, obviously right Python, for tests and for checking answers."""
 
 from __future__ import annotations
 
@@ -31,4 +31,4 @@ class ReferenceDevice(Queued):
         return array
 
     def synchronize(self) -> None:
-        """Python is done when it returns."""
+        """Does nothing: calls are finished when they return."""

@@ -24,7 +24,7 @@ METHODS = ["enumerate", "set", "bitmap", "warp", "thread"]
 
 
 def view_of(rows: Rows, dtype: Any = np.int32) -> dict[str, Any]:
-    """The arrays of a `Roots` view; any orientation will do."""
+    """The arrays of a `Roots` view, with any orientation."""
     view = csr(rows, dtype)
     lengths = np.diff(view["offsets"])
     longest = int(lengths.max(initial=0))
@@ -147,7 +147,7 @@ def test_complete_graphs_around_a_word(bench: Bench, n: int) -> None:
 def test_sets_around_the_borders_of_the_size_classes(bench: Bench, length: int) -> None:
     """A warp takes up to 512 candidates, a block more, and all edges below a row of more than 1,024 entries."""
     rows = fan_rows(length)
-    for k in (4, 5) if length > 1024 and bench.emulated else (4, 5, 6):  # a block of fibres per edge takes long
+    for k in (4, 5) if length > 1024 and bench.emulated else (4, 5, 6):  # a block of fibers per edge takes long
         assert launch(bench, view_of(rows), k)["total"] == len(cliques_of(rows, k))
 
 
@@ -238,7 +238,9 @@ def test_heavy_edges_in_many_parts(bench: Bench, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_long_searches_go_in_slices_and_hear_a_stop(bench: Bench, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+def test_long_searches_run_in_slices_and_can_be_stopped(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
     monkeypatch.setattr(clique_enumerate, "_CLIQUES_AT_ONCE", 0)
     monkeypatch.setattr(clique_enumerate, "_FIRST_SLICE", 3)
     monkeypatch.setattr(clique_sets, "_FIRST_SLICE", 3)
@@ -295,7 +297,7 @@ def test_active_lanes_are_counted(bench: Bench) -> None:
     for walk in ("thread", "scheduled"):
         found = lanes(walk)
         assert found["total"] == total and found["steps"] > 0 and 1 <= found["lanes"] <= 32
-    if not bench.emulated:  # there each lane runs alone, so a step has one
+    if not bench.emulated:  # in the emulation each lane runs alone, so a step has one active lane
         assert lanes("scheduled")["lanes"] > lanes("thread")["lanes"]
 
 
@@ -316,7 +318,7 @@ def test_tasks_are_measured_one_by_one(bench: Bench, build_level: int) -> None:
 
 
 def test_measuring_where_no_edge_is_worth_a_task_finds_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clique_enumerate, "_CLIQUES_AT_ONCE", -1)  # so that launches are cut into slices
+    monkeypatch.setattr(clique_enumerate, "_CLIQUES_AT_ONCE", -1)  # forces launches to be cut into slices
     view = view_of([list(range(1, 9)), *([] for _ in range(8))])
     options = EnumerateOptions("queued", measure=True)
     task = Task(0, len(view["neighbors"]))

@@ -1,4 +1,4 @@
-"""Listing on a CUDA device: walks that stop in the middle go on where they were, and nothing is lost or repeated."""
+"""Listing on a CUDA device: searches that pause in the middle resume there, and no clique is lost or repeated."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_a_neighbor_outside_of_the_graph_is_a_fault(bench: Bench, bad: int) -> N
         listed(bench, view, 3, whole(view))
 
 
-def test_a_stop_is_heard_between_launches(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_takes_effect_between_launches(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clique_lists, "STEPS", 1)
     control = Control()
     view = random_view(24, 0.6)

@@ -179,7 +179,7 @@ def test_stacks_that_overflow_go_on_in_global_memory(bench: Bench, monkeypatch: 
     assert count(bench, view, 6)["total"] == expected
 
 
-def test_a_stop_is_heard_between_launches(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_takes_effect_between_launches(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clique_pivot, "NODES_PER_LAUNCH", 1)
     control = Control()
     control.stop()
@@ -206,7 +206,7 @@ def test_roots_in_several_batches_add_up(bench: Bench, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(("parts", "size", "k"), [(7, 3, 4), (7, 3, 7), (7, 3, 8), (30, 2, 20), (45, 2, 5)])
 def test_turan_graphs(bench: Bench, parts: int, size: int, k: int) -> None:
-    """Cliques take at most one vertex of each part. With parts of two they are complete graphs less a matching."""
+    """Cliques have at most one vertex of each part. With parts of two the graph is complete except for a matching."""
     assert count(bench, view_of(turan_rows(parts, size)), k)["total"] == comb(parts, k) * size**k
 
 
@@ -273,7 +273,7 @@ def test_a_neighbor_that_breaks_the_order_is_a_fault(bench: Bench, length: int, 
 
 
 def test_the_estimate_looks_at_heavy_roots_and_tells_methods_apart(bench: Bench) -> None:
-    """In a large clique enumeration has astronomically much to do, pivoting next to nothing."""
+    """In a large clique, enumeration takes astronomically long and pivoting almost no time."""
     view = view_of(complete_rows(60))
     found = bench.do(lambda: cliques.estimate(bench.device, on_device(bench, view), control=Control(), k=20, by=None))
     assert 0 < found["pivot"] < 1e-2 < 1e3 < found["enumerate"]

@@ -1,4 +1,4 @@
-"""Sums of all motif passes on CUDA devices: every class of tasks, with and without local graphs, fused and from lists."""
+"""Sums of all motif passes on CUDA devices: all classes of tasks, with and without local graphs, fused and from lists."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def count(
 
 
 def from_lists(bench: Bench, graph: Graph) -> dict[str, int]:
-    """What the other method finds: where graphs are too large for the reference, two ways that share little must agree."""
+    """The other method as oracle: on graphs too large for the reference, two methods that share little must agree."""
     key = (bench.device.name, graph)
     if key not in _listed:
         _listed[key] = count(bench, graph, method="materialize")
@@ -206,7 +206,7 @@ def test_an_unknown_method_is_refused(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_stop_is_heard(bench: Bench, method: str) -> None:
+def test_a_stop_takes_effect(bench: Bench, method: str) -> None:
     control = Control()
     control.stop()
     with pytest.raises(InterruptedError):

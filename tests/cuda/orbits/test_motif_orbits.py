@@ -154,7 +154,7 @@ def test_more_edges_at_a_vertex_than_a_warp_holds(bench: Bench) -> None:
     assert set(found["o72"].tolist()) == {comb(n - 1, 4)}
 
 
-def test_a_stop_is_heard(bench: Bench) -> None:
+def test_a_stop_takes_effect(bench: Bench) -> None:
     control = Control()
     control.stop()
     with pytest.raises(InterruptedError):

@@ -1,4 +1,4 @@
-"""PageRank in even shares of rows and entries: rows of any length, begun and ended anywhere, on real and emulated devices."""
+"""PageRank in even shares of rows and entries: rows of any length, cut anywhere, on real and emulated devices."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def expected(graph: gl.Graph, max_iter: int = ITERATIONS) -> AnyArray:
 
 
 def stars(*leaves: int, gap: int = 0) -> gl.Graph:
-    """Stars one behind the other, with so many vertices of no edge before and behind each."""
+    """Consecutive stars, with `gap` vertices without edges before and after each."""
     src, dst, at = [], [], 0
     for count in leaves:
         at += gap
@@ -51,12 +51,12 @@ def stars(*leaves: int, gap: int = 0) -> gl.Graph:
         stars(7, 8, 9),
         stars(CHUNK - 3, CHUNK - 2, CHUNK - 1, CHUNK, CHUNK + 1),  # rows that end where chunks do
         stars(5 * CHUNK + 17, 3, 2 * CHUNK),  # rows over several chunks
-        stars(3, 400, 3, gap=CHUNK + 5),  # chunks of nothing but ends
+        stars(3, 400, 3, gap=CHUNK + 5),  # chunks with ends of rows only
         gl.rmat(10, 8, seed=1),
     ],
     ids=["an edge", "small", "ends of chunks", "over several chunks", "empty rows", "rmat"],
 )
-@pytest.mark.parametrize("max_iter", [3, ITERATIONS])  # few iterations number nobody anew
+@pytest.mark.parametrize("max_iter", [3, ITERATIONS])  # a few iterations do not renumber the vertices
 def test_values_are_those_of_the_cpu(bench: Bench, graph: gl.Graph, max_iter: int) -> None:
     found = ranked(bench, graph, max_iter)
     np.testing.assert_allclose(found["values"], expected(graph, max_iter), rtol=1e-11)
@@ -80,6 +80,6 @@ def test_isolated_vertices_count_when_values_hardly_move(bench: Bench) -> None:
 
 def test_more_iterations_than_are_under_way_at_once_are_all_made(bench: Bench) -> None:
     graph = stars(5, 9)
-    found = ranked(bench, graph, 3 * pagerank._MOST_UNDER_WAY + 1)
-    assert found["iterations"] == 3 * pagerank._MOST_UNDER_WAY + 1
+    found = ranked(bench, graph, 3 * pagerank._MAX_QUEUED_ITERATIONS + 1)
+    assert found["iterations"] == 3 * pagerank._MAX_QUEUED_ITERATIONS + 1
     np.testing.assert_allclose(found["values"], expected(graph, found["iterations"]), rtol=1e-11)

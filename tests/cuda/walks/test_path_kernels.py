@@ -144,7 +144,7 @@ def test_negative_weights_are_found_on_the_device(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(KERNELS))
-def test_kernels_hear_a_stop_and_tell_their_progress(bench: Bench, name: str) -> None:
+def test_kernels_can_be_stopped_and_report_progress(bench: Bench, name: str) -> None:
     kernel, _, options = KERNELS[name]
     control = Control()
     view = measured(random_edges(50, 100, 5))

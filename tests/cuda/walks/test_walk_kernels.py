@@ -64,7 +64,7 @@ def star(num_leaves: int) -> list[set[int]]:
 
 
 def turned(patch: pytest.MonkeyPatch, *turns: bool) -> None:
-    """Backwards or not, in turns."""
+    """Uses the directions in `turns` again and again; True is backwards."""
     again = cycle(turns)
     patch.setattr(bfs, "worth_looking_back", lambda *_: next(again))
 
@@ -172,7 +172,7 @@ KERNELS: dict[str, tuple[ModuleType, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", sorted(KERNELS))
-def test_walks_hear_a_stop_and_tell_their_progress(bench: Bench, name: str) -> None:
+def test_walks_can_be_stopped_and_report_progress(bench: Bench, name: str) -> None:
     kernel, options = KERNELS[name]
     control = Control()
     launch(bench, kernel, csr(random_rows(50, 100, 5)), control, **options)

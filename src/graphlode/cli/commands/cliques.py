@@ -1,4 +1,4 @@
-"""`graphlode cliques`: how many of each size, at each vertex or edge, and the cliques themselves."""
+"""`graphlode cliques`: counts cliques of each size, at each vertex or edge, and lists them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from graphlode.types import AnyArray
 Sizes = Annotated[str, typer.Option("-k", "--size", metavar="K", help="A size, several (3,5,8) or a range (4-8).")]
 ListTo = Annotated[
     Path | None,
-    typer.Option("--list", metavar="FILE", help="Write the cliques of the size there (.parquet, .csv or .npz)."),
+    typer.Option("--list", metavar="FILE", help="Write the cliques to a file (.parquet, .csv or .npz)."),
 ]
 How = Annotated[Method, typer.Option("--method", help="How to count.")]
 Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Draw the counts over k (.png, .svg or .pdf).")
+    Path | None, typer.Option("--plot", metavar="FILE", help="Plot the counts over k (.png, .svg or .pdf).")
 ]
 _MOST_SIZES = 10_000
 
@@ -73,7 +73,7 @@ def cliques(
 
 
 def parse_sizes(text: str, least: int = 1, option: str = "-k") -> list[int]:
-    """The sizes that a text such as `5`, `4-8` or `3,5,7-9` names, ascending; `option` is what errors call it."""
+    """The sizes in a text such as `5`, `4-8` or `3,5,7-9`, ascending. `option` is the name used in error messages."""
     sizes: set[int] = set()
     for part in text.split(","):
         found = re.fullmatch(r"\s*(\d{1,18})\s*(?:-\s*(\d{1,18})\s*)?", part)
@@ -96,7 +96,7 @@ def _list(request: Request, k: int, path: Path) -> int:
 
 
 def _columns(graph: Graph, results: list[CliqueCount]) -> dict[str, AnyArray]:
-    """One row per vertex or edge: what it is, and a column per size."""
+    """One row per vertex or edge: its ids, and one column per size."""
     columns: dict[str, AnyArray] = {}
     for result in results:
         if result.by_vertex is not None:
@@ -108,7 +108,7 @@ def _columns(graph: Graph, results: list[CliqueCount]) -> dict[str, AnyArray]:
 
 
 def _largest(columns: dict[str, AnyArray], top: int) -> list[dict[str, int]]:
-    """The rows in most cliques of the largest size that any row is in, most first, ties in the order of the graph."""
+    """The rows with the most cliques of the largest size that occurs, most first, ties in the order of the graph."""
     counts = [column for name, column in columns.items() if name.startswith("k")]
     key = next((column for column in reversed(counts) if column.any()), counts[-1])
     rows = np.argsort(-key, kind="stable")[:top].tolist()

@@ -1,4 +1,4 @@
-"""`graphlode components`: which vertices hang together."""
+"""`graphlode components`: which vertices are joined by a path."""
 
 from __future__ import annotations
 

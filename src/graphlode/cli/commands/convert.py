@@ -1,4 +1,4 @@
-"""`graphlode convert`: from one file format to another."""
+"""`graphlode convert`: converts a graph from one file format to another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphlode.io import write
 from graphlode.io.formats import file_kind
 
 Target = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)]
-OutFormat = Annotated[str | None, typer.Option("--out-format", help="Format of OUT, if its suffix does not tell.")]
+OutFormat = Annotated[str | None, typer.Option("--out-format", help="Format of OUT, if its suffix does not say.")]
 
 
 @takes("file", "directed", "format", "values", "threads")

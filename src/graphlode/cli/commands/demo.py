@@ -1,4 +1,4 @@
-"""`graphlode demo`: the main job on real graphs and on a stream, with tables and plots."""
+"""`graphlode demo`: mines real graphs and a stream of edges, with tables and plots."""
 
 from __future__ import annotations
 

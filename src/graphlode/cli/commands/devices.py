@@ -30,7 +30,7 @@ def _describe(device: Any) -> dict[str, Any]:
 
 
 def _why_no_cuda() -> str:
-    """What somebody who asks for a CUDA device would be told."""
+    """The reason why there is no CUDA device: the error for a request of one."""
     try:
         resolve("cuda:0")
     except DeviceError as error:

@@ -1,6 +1,6 @@
-"""`graphlode generate`: a graph made from a few numbers, into a file.
+"""`graphlode generate`: generates a graph and writes it to a file.
 
-Which options a kind takes, and which of them it needs, is read off the signature of its function.
+The signature of a kind's function decides which options it takes and which it needs.
 """
 
 from __future__ import annotations
@@ -41,22 +41,23 @@ def generate(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write.", show_default=False)],
     scale: Annotated[Whole, typer.Option(help="rmat, kronecker, web: 2^scale vertices.")] = None,
     edge_factor: Annotated[Whole, typer.Option(help="rmat, kronecker, web: drawn edges per vertex.")] = None,
-    a: Annotated[Real, typer.Option("-a", help="rmat, kronecker: weight of the first quadrant.")] = None,
-    b: Annotated[Real, typer.Option("-b", help="... of the second.")] = None,
-    c: Annotated[Real, typer.Option("-c", help="... of the third.")] = None,
+    a: Annotated[Real, typer.Option("-a", help="rmat, kronecker: probability of the first quadrant.")] = None,
+    b: Annotated[Real, typer.Option("-b", help="rmat, kronecker: probability of the second quadrant.")] = None,
+    c: Annotated[Real, typer.Option("-c", help="rmat, kronecker: probability of the third quadrant.")] = None,
     n: Annotated[Whole, typer.Option("-n", help="Number of vertices (star: leaves).")] = None,
     m: Annotated[Whole, typer.Option("-m", help="erdos_renyi: edges; barabasi_albert: edges per new vertex.")] = None,
     p: Annotated[Real, typer.Option("-p", help="erdos_renyi, planted_clique: probability of an edge.")] = None,
     k: Annotated[Whole, typer.Option("-k", help="planted_clique: vertices of the clique.")] = None,
-    rows: Annotated[Whole, typer.Option(help="grid")] = None,
-    columns: Annotated[Whole, typer.Option(help="grid")] = None,
-    seed: Annotated[Whole, typer.Option(help="Random kinds: same seed, same graph.")] = None,
+    rows: Annotated[Whole, typer.Option(help="grid: number of rows.")] = None,
+    columns: Annotated[Whole, typer.Option(help="grid: number of columns.")] = None,
+    seed: Annotated[Whole, typer.Option(help="Random kinds: the same seed gives the same graph.")] = None,
     directed: Annotated[
-        bool | None, typer.Option("--directed/--undirected", help="rmat, kronecker, erdos_renyi; web is unless told.")
+        bool | None,
+        typer.Option("--directed/--undirected", help="rmat, kronecker, erdos_renyi; web is directed by default."),
     ] = None,
     format: Annotated[str | None, typer.Option("--format", help="Format of OUT, if its suffix does not tell.")] = None,
 ) -> None:
-    """Make a graph and write it to a file."""
+    """Generate a graph and write it to a file."""
     options = {
         "scale": scale, "edge_factor": edge_factor, "a": a, "b": b, "c": c, "n": n, "m": m, "p": p, "k": k,
         "rows": rows, "columns": columns, "seed": seed, "directed": directed,
@@ -91,7 +92,7 @@ def _show(document: dict[str, Any]) -> None:
 
 
 def checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The given options if they are the ones that the kind takes; an InputError says what is wrong otherwise."""
+    """The given options. Raises InputError if the kind does not take one of them, or needs another one."""
     parameters = inspect.signature(KINDS[kind]).parameters
     takes = ", ".join(map(flag, parameters))
     for name in given:
@@ -104,5 +105,5 @@ def checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def flag(name: str) -> str:
-    """The option for a parameter."""
+    """The command-line option of a parameter."""
     return f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"

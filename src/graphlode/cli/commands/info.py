@@ -1,4 +1,4 @@
-"""`graphlode info`: what is in a file."""
+"""`graphlode info`: the size and shape of the graph in a file."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _spread(degrees: Int64Array) -> dict[str, float]:
 
 
 def _density(graph: Graph) -> float:
-    """The part of all possible edges that is there."""
+    """The fraction of all possible edges that exist."""
     n = graph.num_vertices
     pairs = n * (n - 1) if graph.directed else n * (n - 1) // 2
     return graph.num_edges / pairs if pairs else 0.0

@@ -1,4 +1,4 @@
-"""`graphlode motifs`: how often each small pattern occurs, at each vertex, and beside random graphs."""
+"""`graphlode motifs`: counts small patterns, in total and at each vertex, and compares with random graphs."""
 
 from __future__ import annotations
 
@@ -17,24 +17,29 @@ from graphlode.mining.motif_profile import MotifProfile, motif_profile
 from graphlode.mining.motifs import Method, count_motifs
 from graphlode.mining.orbits import count_orbits
 
-Size = Annotated[int, typer.Option("--size", min=3, max=5, help="Patterns of up to so many vertices.")]
+Size = Annotated[int, typer.Option("--size", min=3, max=5, help="Largest number of vertices of a pattern.")]
 AllCopies = Annotated[
     bool, typer.Option("--non-induced", help="Show all copies, also those with further edges among their vertices.")
 ]
 Orbits = Annotated[
     Path | None,
     typer.Option(
-        "--orbits", metavar="FILE", help="Write the orbits of each vertex there (.csv, .tsv, .npz or .parquet)."
+        "--orbits", metavar="FILE", help="Write the orbits of each vertex to a file (.csv, .tsv, .npz or .parquet)."
     ),
 ]
-OrbitsOf = Annotated[Literal["vertices", "edges"], typer.Option("--orbits-of", help="What --orbits counts at.")]
+OrbitsOf = Annotated[
+    Literal["vertices", "edges"], typer.Option("--orbits-of", help="Whether --orbits counts at vertices or edges.")
+]
 Null = Annotated[
     int | None,
-    typer.Option("--null", metavar="SAMPLES", min=2, help="Compare with so many random graphs of the same degrees."),
+    typer.Option(
+        "--null", metavar="SAMPLES", min=2, help="Compare with this number of random graphs with the same degrees."
+    ),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Of the random graphs.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random graphs.")]
 Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Draw the counts, or z-scores (.png, .svg or .pdf).")
+    Path | None,
+    typer.Option("--plot", metavar="FILE", help="Plot the counts, or z-scores with --null (.png, .svg or .pdf)."),
 ]
 How = Annotated[Method, typer.Option("--method", help="How to count.")]
 

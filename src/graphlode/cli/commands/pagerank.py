@@ -1,4 +1,4 @@
-"""`graphlode pagerank`: the value of every vertex to a walk that follows edges at random."""
+"""`graphlode pagerank`: how often a random walk is at each vertex."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from graphlode.cli.request import GRAPH, Request, takes
 def pagerank(
     request: Request,
     damping: Annotated[float, typer.Option("--damping", help="Probability that the walk follows an edge.")] = 0.85,
-    tol: Annotated[float, typer.Option("--tol", help="Stop when values move less than this per vertex.")] = 1e-6,
-    max_iter: Annotated[int, typer.Option("--max-iter", help="Most iterations.")] = 100,
+    tol: Annotated[float, typer.Option("--tol", help="Stop when values change by less than this per vertex.")] = 1e-6,
+    max_iter: Annotated[int, typer.Option("--max-iter", help="Largest number of iterations.")] = 100,
     weights: Annotated[bool, typer.Option("--weights", help="Take edges in proportion to their weights.")] = False,
 ) -> None:
     """Find the PageRank of every vertex."""

@@ -1,4 +1,4 @@
-"""`graphlode paths`: how far every vertex is from a source."""
+"""`graphlode paths`: the distance of every vertex from a source."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ def paths(
     source: Annotated[int, typer.Option("--source", help="The vertex where ways begin.", show_default=False)],
     weights: Annotated[
         Literal["auto", "weights", "times", "none"],
-        typer.Option("--weights", help="Which column has the lengths.", show_default="weights if there are any"),
+        typer.Option(
+            "--weights",
+            help="The values to use as lengths; none: every edge has length 1.",
+            show_default="weights if there are any",
+        ),
     ] = "auto",
 ) -> None:
     """Find the shortest way from a source to every vertex."""

@@ -1,4 +1,4 @@
-"""`graphlode stream`: a file as a stream. Part of its edges is loaded, then new ones come as old ones go."""
+"""`graphlode stream`: streams a file. A part of its edges is loaded, then new edges arrive while old ones leave."""
 
 from __future__ import annotations
 
@@ -33,22 +33,25 @@ def stream(
     slide: Annotated[float, typer.Option("--slide", help="Part of the edges that comes, and goes, in a slide.")] = 0.01,
     slides: Annotated[int, typer.Option("--slides", min=0, help="Number of slides.")] = 100,
     source: Annotated[
-        int | None, typer.Option("--bfs", metavar="VERTEX", help="Search from this vertex before and after.")
+        int | None, typer.Option("--bfs", metavar="VERTEX", help="Run a BFS from this vertex before and after.")
     ] = None,
     device: Annotated[
         list[str] | None,
         typer.Option(
-            "--devices", "--device", help="One shard each: cpu, cuda:0, ... by commas; a name may come twice."
+            "--devices",
+            "--device",
+            help="Devices, one shard each: cpu, cuda:0, ... separated by commas; a name may occur twice.",
         ),
     ] = None,
     shares: Annotated[
-        str | None, typer.Option("--shares", help="Weights such as cuda:0=7,cpu=1.", show_default="found by itself")
+        str | None,
+        typer.Option("--shares", help="Weights such as cuda:0=7,cpu=1.", show_default="chosen automatically"),
     ] = None,
 ) -> None:
     """Stream a file through the store: load a part, then slide a window over its edges.
 
-    Edges come in order of time if the file says that its third column is times, or --values times does, else shuffled.
-    Weights come with them.
+    Edges arrive in order of time if the third column is times, by the file or by --values times, otherwise shuffled.
+    Weights arrive with their edges.
     """
     given = parse_shares(shares)
     graph, file, values = request.graph, request.file, request.values
@@ -77,7 +80,7 @@ def stream(
 
 
 def parse_shares(text: str | None) -> Shares:
-    """Weights by device from `cuda:0=7,cpu=1`; "auto" without a text."""
+    """Weights by device from `cuda:0=7,cpu=1`; "auto" for None."""
     if text is None:
         return "auto"
     shares: dict[str, float] = {}
@@ -93,17 +96,17 @@ def parse_shares(text: str | None) -> Shares:
 
 
 def _run(graph: Graph, store: DynamicGraph, sliding: Sliding, source: int | None, *, quiet: bool) -> dict[str, Any]:
-    begun = perf_counter()
+    started = perf_counter()
     store.apply(sliding.first())
-    document: dict[str, Any] = {"loaded": {"edges": store.num_edges, "seconds": perf_counter() - begun}}
+    document: dict[str, Any] = {"loaded": {"edges": store.num_edges, "seconds": perf_counter() - started}}
     start = None if source is None else int(graph.positions(source))
     searches = [] if start is None else [_search(store, start)]
     rows: list[Row] = []
     with _live(quiet) as show:
         for number, batch in enumerate(sliding.batches(), 1):
-            begun = perf_counter()
+            started = perf_counter()
             store.apply(batch)
-            seconds = perf_counter() - begun
+            seconds = perf_counter() - started
             rows.append(_row(store, number, len(batch), seconds))
             show(rows)
     if start is not None:
@@ -111,7 +114,7 @@ def _run(graph: Graph, store: DynamicGraph, sliding: Sliding, source: int | None
         document["bfs"] = {"source": source, "before": searches[0], "after": searches[1]}
     return document | {
         "slides": rows,
-        # The first slides also pay for what a store measures once, so that a mean would tell of these alone.
+        # The median: the first slides also pay for measurements that a store makes once.
         "updates_per_second": median(row["updates_per_second"] for row in rows) if rows else None,
         "version": store.version,
         "statistics": store.statistics(),
@@ -120,10 +123,10 @@ def _run(graph: Graph, store: DynamicGraph, sliding: Sliding, source: int | None
 
 
 def _search(store: DynamicGraph, source: int) -> dict[str, Any]:
-    begun = perf_counter()
+    started = perf_counter()
     found = bfs(store, source)
     reached = found.levels >= 0
-    return {"reached": int(reached.sum()), "depth": int(found.levels.max()), "seconds": perf_counter() - begun}
+    return {"reached": int(reached.sum()), "depth": int(found.levels.max()), "seconds": perf_counter() - started}
 
 
 def _row(store: DynamicGraph, number: int, updates: int, seconds: float) -> Row:
@@ -141,7 +144,7 @@ def _row(store: DynamicGraph, number: int, updates: int, seconds: float) -> Row:
 
 @contextmanager
 def _live(quiet: bool) -> Iterator[Any]:
-    """A function that shows the latest rows: on a terminal in place, elsewhere not at all."""
+    """A function that shows the latest rows: in place on a terminal, otherwise not at all."""
     import sys
 
     if quiet or not sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""`graphlode triangles`: how many, in all and at each vertex or edge."""
+"""`graphlode triangles`: counts triangles, in total and at each vertex or edge."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def triangles(
 
 
 def _columns(graph: Graph, result: TriangleCount) -> dict[str, AnyArray]:
-    """One row per vertex or edge, by name of the column; nothing if only the total was asked for."""
+    """The columns by name, with one row per vertex or edge; empty if only the total was requested."""
     if result.by_vertex is not None:
         return {"vertex": graph.ids, "triangles": result.by_vertex}
     if result.by_edge is not None:

@@ -1,1 +1,1 @@
-"""The demonstration behind `graphlode demo`: real graphs, a stream, plots."""
+"""The demonstration of `graphlode demo`: real graphs, a stream, plots."""

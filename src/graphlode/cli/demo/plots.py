@@ -1,4 +1,4 @@
-"""The pictures of the demonstration; needs matplotlib."""
+"""The plots of the demonstration. They need matplotlib."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _save(figure: Any, path: Path) -> Path:
 
 
 def _degrees(mined: Mined) -> Any:
-    """How many vertices have at least a given degree, on two logarithmic axes: skewed graphs fall slowly."""
+    """The number of vertices with at least a given degree, on two logarithmic axes."""
     degrees = np.sort(mined.graph.degrees())
     values = np.unique(degrees[degrees > 0])
     at_least = degrees.size - np.searchsorted(degrees, values)
@@ -69,7 +69,7 @@ def _degrees(mined: Mined) -> Any:
 
 
 def _cores(mined: Mined) -> Any:
-    """How many vertices have each core number."""
+    """The number of vertices with each core number."""
     levels, sizes = np.unique(mined.cores, return_counts=True)
     figure, axis = _figure(f"{mined.name}: core numbers")
     colors = [_ORANGE if level == mined.degeneracy else _BLUE for level in levels]
@@ -91,7 +91,7 @@ def _cores(mined: Mined) -> Any:
 
 
 def _stream(stream: Sequence[Step]) -> Any:
-    """Triangles after every batch, and how fast the store took the batches."""
+    """The triangles after every batch, and the rate at which the store applied the batches."""
     figure, (above, below) = _figure("A stream of edges: exact triangles after every batch", panels=2)
     batches = [step.batch for step in stream]
     above.plot(batches, [step.triangles / 1e6 for step in stream], color=_BLUE, marker="o", markersize=4)
@@ -107,7 +107,7 @@ def _stream(stream: Sequence[Step]) -> Any:
 
 
 def _plain_ticks(axis: Any) -> None:
-    """1, 10, 100 rather than powers of ten: demo graphs are small."""
+    """1, 10, 100 instead of powers of ten, because demo graphs are small."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))

@@ -1,4 +1,4 @@
-"""The main job on the bundled real graphs."""
+"""Mines the bundled real graphs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from graphlode.types import Int64Array
 
 GRAPHS = ("karate", "jazz", "netscience", "power", "polblogs", "email-Eu-core", "CollegeMsg")
 SHOWN = "email-Eu-core"
-"""The graph that the plots are about."""
+"""The graph of the plots."""
 
 
 @dataclass(frozen=True)
 class Mined:
-    """What was found in one graph, and the seconds that it took to read and to mine it."""
+    """The results for one graph, and the seconds it took to read and to mine it."""
 
     name: str
     graph: Graph
@@ -53,7 +53,7 @@ def mine(name: str, devices: Devices) -> Mined:
 
 
 def _clustering(graph: Graph, triangles: int) -> float:
-    """The part of all paths of two edges that triangles close."""
+    """The fraction of all paths of two edges that are closed to triangles."""
     degrees = graph.degrees()
     paths = int((degrees * (degrees - 1)).sum()) // 2
     return 3 * triangles / paths if paths else 0.0

@@ -1,6 +1,6 @@
-"""Edges that arrive at a store in batches, with exact answers about the graph after each of them.
+"""Edges arrive at a store in batches, and the graph is mined exactly after each batch.
 
-From the second half on, every batch also takes away the edges of an old one.
+From the second half on, every batch also deletes the edges of an old batch.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Step:
     """The state after one batch."""
 
     batch: int
-    updates: int  # edges of the batch that came or left, as they were drawn
+    updates: int  # drawn edges of the batch that arrive or leave
     num_edges: int
     triangles: int
-    largest_component: int  # vertices in it
+    largest_component: int  # number of vertices
     update_seconds: float
     mine_seconds: float
 
@@ -40,7 +40,7 @@ class Step:
 
 
 def steps(scale: int, batches: int, *, seed: int, devices: Devices) -> Iterator[Step]:
-    """Draw the edges of a recursive matrix graph and let them arrive in `batches` batches of equal size."""
+    """Draws the edges of a recursive matrix graph; they arrive in `batches` batches of equal size."""
     src, dst = rmat_edges(scale, EDGE_FACTOR, seed=seed)
     bounds = [src.size * batch // batches for batch in range(batches + 1)]
     with DynamicGraph(num_vertices=2**scale, devices=devices) as store:
@@ -61,6 +61,6 @@ def steps(scale: int, batches: int, *, seed: int, devices: Devices) -> Iterator[
 
 
 def _and_delete(arriving: Batch, old: slice, src: VertexArray, dst: VertexArray) -> Batch:
-    """The batch, with edges that leave; what leaves and arrives at once stays."""
+    """The batch with additional deletions. An edge that leaves and arrives in the same batch stays."""
     tails, heads = np.concatenate([src[old], arriving.src]), np.concatenate([dst[old], arriving.dst])
     return Batch(tails, heads, delete=np.arange(tails.size) < src[old].size)

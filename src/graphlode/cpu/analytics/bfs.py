@@ -29,6 +29,6 @@ def launch(
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: level, parent and two queues per vertex, and three bitmaps."""
+    """Bytes in addition to the view: level, parent and two queues per vertex, and three bitmaps."""
     n = shape["num_vertices"]
     return 4 * shape["vertex_bytes"] * n + 3 * 8 * (n // 64 + 1)

@@ -24,6 +24,6 @@ def enter(device: CpuDevice, search: Any, frontier: AnyArray, *, level: int, con
 
 
 def step(device: CpuDevice, search: Any, *, level: int, backwards: bool, control: Control) -> tuple[AnyArray, AnyArray]:
-    way = search.backwards if backwards else search.forwards
-    vertices, parents = way(device.threads, control.words)
+    search_step = search.backwards if backwards else search.forwards
+    vertices, parents = search_step(device.threads, control.words)
     return vertices, parents

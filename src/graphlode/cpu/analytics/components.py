@@ -26,11 +26,11 @@ def launch(
 
 
 def join(device: CpuDevice, labels: Sequence[AnyArray], *, control: Control) -> dict[str, Any]:
-    """The components of several graphs on the same vertices taken together, from the labels of each."""
+    """The components of the union of several graphs on the same vertices, from the labels of each graph."""
     joined, count = _native.analytics_join_components(list(labels), device.threads, control.words)
     return {"labels": joined, "count": count}
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: a pointer and a label per vertex."""
+    """Bytes in addition to the view: a pointer and a label per vertex."""
     return 2 * shape["vertex_bytes"] * shape["num_vertices"]

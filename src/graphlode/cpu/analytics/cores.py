@@ -20,5 +20,5 @@ def launch(
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int]) -> int:
-    """Bytes beside the view: degree, list, core, round and two frontiers per vertex."""
+    """Bytes in addition to the view: degree, list, core, round and two frontiers per vertex."""
     return shape["num_vertices"] * (4 * shape["vertex_bytes"] + 8)

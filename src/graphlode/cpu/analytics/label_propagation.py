@@ -28,6 +28,6 @@ def launch(
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: two labels, a queue and a mark per vertex; for each thread a table for the longest row."""
+    """Bytes in addition to the view: per vertex 2 labels, a queue, a mark; per thread a table for the longest row."""
     n, width = shape["num_vertices"], shape["vertex_bytes"]
     return (3 * width + 1) * n + device.threads * 4 * width * min(n, shape["num_edges"])

@@ -15,12 +15,12 @@ from graphlode.types import MAX_NARROW_VERTICES, FloatArray, Task
 # An iteration is bound by memory, of which pages have ten bytes for each entry, rows four: it takes one and a half times
 # as long. Rows take about as long to write as one iteration.
 ITERATIONS_ON_PAGES = 2
-TILE_ROW_BITS = 16  # sums of so many destinations stay in the second-level cache
+TILE_ROW_BITS = 16  # the sums of 2^16 destinations fit in the second-level cache
 
-# What rows read at random, in bytes for all vertices, and the least number of iterations from which on tiles pay for
-# being built: that takes 5 ns per entry. An iteration on tiles takes 1.4 ns per entry and thread on any graph; on rows
-# 1.5 with half a MiB, 2.1 with 2 MiB, 4 with 8 MiB.
-_TILES_PAY = ((8 << 20, 3), (2 << 20, 9))
+# Pairs of the bytes of all vertex values, which rows read at random, and the smallest number of iterations for which
+# building tiles pays. Building takes 5 ns per entry. An iteration on tiles takes 1.4 ns per entry and thread on any
+# graph; on rows it takes 1.5 ns with half a MiB, 2.1 with 2 MiB, 4 with 8 MiB.
+_TILE_THRESHOLDS = ((8 << 20, 3), (2 << 20, 9))
 
 
 def launch(
@@ -69,8 +69,8 @@ def _on_tiles(
 def _out_weights(
     device: CpuDevice, view: Mapping[str, Any], weights: FloatArray | None, control: Control
 ) -> FloatArray:
-    """The weight of all edges that leave each vertex, or their number."""
-    if weights is not None:  # whoever is in a row leads to it
+    """The total weight of the edges that leave each vertex, or their number."""
+    if weights is not None:  # each entry of a row is the source of an edge
         sums = np.bincount(view["neighbors"], weights, view["offsets"].size - 1)
         return sums.astype(np.float64, copy=False)
     if "pages" in view:
@@ -82,20 +82,20 @@ def _out_weights(
 
 
 def prefers_tiles(device: CpuDevice, shape: Mapping[str, int], iterations: float) -> bool:
-    """Whether tiles, built for it, take less time than rows that are there."""
+    """Whether building tiles and running on them takes less time than running on existing rows."""
     n, m = shape["num_vertices"], shape["num_entries"]
-    num_rows = -(-n >> TILE_ROW_BITS)  # and as many columns
-    if num_rows < device.threads:  # some would wait, who all work on rows of the graph
+    num_rows = -(-n >> TILE_ROW_BITS)  # the number of columns is the same
+    if num_rows < device.threads:  # some threads would be idle, while rows of the graph occupy all of them
         return False
-    if 16 * num_rows**2 > m or n > MAX_NARROW_VERTICES:  # more tiles than they are worth
+    if 16 * num_rows**2 > m or n > MAX_NARROW_VERTICES:  # too few entries per tile
         return False
-    return any(8 * n >= size and iterations >= least for size, least in _TILES_PAY)
+    return any(8 * n >= size and iterations >= least for size, least in _TILE_THRESHOLDS)
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: value, share, what is sent now and next, and the degree of each vertex, and block sums.
+    """Bytes in addition to the view: per vertex the value, share, degree, and what is sent now and next; block sums.
 
-    On tiles also up to 256 times what arrives at the vertices of a row of tiles.
+    On tiles also up to 256 copies of the sums for a row of tiles.
     """
     n = shape["num_vertices"]
     segments = min(256, shape["num_entries"] >> 20)

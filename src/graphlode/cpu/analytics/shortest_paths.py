@@ -32,5 +32,5 @@ def launch(
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: distance and parent, and about two waiting entries, per vertex."""
+    """Bytes in addition to the view: distance, parent and about two queue entries per vertex."""
     return (8 + shape["vertex_bytes"] + 2 * 16) * shape["num_vertices"]

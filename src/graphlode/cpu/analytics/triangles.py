@@ -29,7 +29,7 @@ def launch(
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], *, by: str | None) -> int:
-    """Bytes beside the view: a mark or a place per vertex and thread, the bit rows of hubs, and the counts."""
+    """Bytes in addition to the view: a mark or position per vertex and thread, the bit rows of hubs, and the counts."""
     n, m = shape["num_vertices"], shape["num_edges"]
     hub_words = -(-min(n, _most_hubs(m)) // 64)
     bit_rows = (12 if by == "edge" else 8) * 64 * hub_words * (hub_words + 1) // 2 + 8 * (64 * hub_words + 1)
@@ -42,5 +42,5 @@ def memory(device: CpuDevice, shape: Mapping[str, int], *, by: str | None) -> in
 
 
 def _most_hubs(num_edges: int) -> int:
-    """As in native/src/analytics/hub_rows.hpp; a test compares the estimate with what is really taken."""
+    """The same rule as in native/src/analytics/hub_rows.hpp. A test compares the estimate with actual allocations."""
     return 1024 if num_edges < 2**16 else 4096 if num_edges < 2**22 else 8192

@@ -10,7 +10,7 @@ from graphlode.types import VertexArray
 def draw_pairs(
     n: int, num_edges: int, *, directed: bool, seed: int, threads: int, control: Control
 ) -> tuple[VertexArray, VertexArray]:
-    """Exactly `num_edges` different pairs, in random order."""
+    """Exactly `num_edges` distinct pairs, in random order."""
     src, dst = _native.random_pairs(n, num_edges, directed, seed, threads, control.words)
     return src, dst
 
@@ -18,6 +18,6 @@ def draw_pairs(
 def draw_each_pair(
     n: int, p: float, *, directed: bool, seed: int, threads: int, control: Control
 ) -> tuple[VertexArray, VertexArray]:
-    """Every pair with probability `p`, in the order of the pairs."""
+    """Each pair with probability `p`, in the order of the pairs."""
     src, dst = _native.pairs_with_probability(n, p, directed, seed, threads, control.words)
     return src, dst

@@ -9,6 +9,6 @@ from graphlode.cpu import _native
 
 
 def random_words(seed: int, begin: int, size: int) -> NDArray[np.uint64]:
-    """Words begin..begin + size of the seed's stream of uniform 64-bit words."""
+    """Words `begin` to `begin + size - 1` of the seed's stream of uniform 64-bit words."""
     words: NDArray[np.uint64] = _native.random_words(seed, begin, size)
     return words

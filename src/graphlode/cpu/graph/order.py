@@ -1,4 +1,4 @@
-"""Orders of the vertices by the round in which they were removed, natively; see native/src/graph/order.cpp."""
+"""Orders of the vertices by the round of their removal, natively; see native/src/graph/order.cpp."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def order_by_round(rounds: AnyArray, like: AnyArray) -> AnyArray:
 
 
 def ids_by_round(rounds: AnyArray, ids: Int64Array) -> Int64Array:
-    """The original ids of the vertices in that order."""
+    """The original ids of the vertices in the order of `order_by_round`."""
     order: Int64Array = _native.graph_ids_by_round(rounds, _num_rounds(rounds), ids)
     return order
 

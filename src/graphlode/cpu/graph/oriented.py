@@ -22,11 +22,11 @@ def build(device: CpuDevice, base: Mapping[str, AnyArray], view: Any, *, control
     oriented = _native.graph_orient(offsets, neighbors, order, device.threads, control.words)
     arrays = {"offsets": oriented[0], "neighbors": oriented[1], "vertices": order}
     for array in arrays.values():
-        array.flags.writeable = False  # the snapshot keeps them for everyone
+        array.flags.writeable = False  # all users of the snapshot share them
     return arrays
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int]) -> int:
-    """Bytes to build the view: itself, and a rank per vertex on the way."""
+    """Bytes to build the view: the view itself, and temporarily a rank per vertex."""
     n, width = shape["num_vertices"], shape["vertex_bytes"]
     return 8 * (n + 1) + width * (2 * n + shape["num_edges"])

@@ -11,7 +11,7 @@ from graphlode.common.control import Control
 from graphlode.cpu.device import CpuDevice
 from graphlode.types import AnyArray
 
-_RADIX_LIMIT = 2**16  # numpy sorts keys of 16 bits by radix, longer ones by merging: ten times as long
+_RADIX_LIMIT = 2**16  # numpy sorts 16-bit keys by radix, ten times as fast as longer keys by merging
 
 
 def build(device: CpuDevice, base: Mapping[str, AnyArray], view: Any, *, control: Control) -> dict[str, AnyArray]:
@@ -24,10 +24,10 @@ def build(device: CpuDevice, base: Mapping[str, AnyArray], view: Any, *, control
     roots = rows[np.argsort(shortfall, kind="stable")].astype(base["neighbors"].dtype)
     arrays = {**base, "roots": roots, "row_counts": row_counts}
     for array in arrays.values():
-        array.flags.writeable = False  # the snapshot keeps them for everyone
+        array.flags.writeable = False  # all users of the snapshot share them
     return arrays
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int]) -> int:
-    """Bytes to build the view: itself; on the way a length, a row, a key and a place per row."""
+    """Bytes to build the view: the view itself, and temporarily a length, a row, a key and a position per row."""
     return (shape["vertex_bytes"] + 34) * shape["num_vertices"]

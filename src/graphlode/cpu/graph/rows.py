@@ -1,4 +1,4 @@
-"""The rows of a view as native kernels take them: compressed, or on the pages of a store."""
+"""The rows of a view as arguments of native kernels: compressed, or on the pages of a store."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from typing import Any
 
 
 def native_rows(view: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The first two arguments of a kernel that walks rows."""
+    """The first two arguments of a kernel that reads rows."""
     return (view["pages"], view["num_rows"]) if "pages" in view else (view["offsets"], view["neighbors"])

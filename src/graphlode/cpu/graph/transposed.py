@@ -1,4 +1,4 @@
-"""The transposed view on the CPU: the rows built anew from their entries, turned round; see native/src/graph/build.cpp."""
+"""The transposed view on the CPU: the rows are rebuilt from their reversed entries; see native/src/graph/build.cpp."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def build(device: CpuDevice, base: Mapping[str, AnyArray], view: Any, *, control
     rows = build_rows(neighbors, tails, num_vertices=num_vertices, directed=True, keep_positions=False, control=control)
     arrays = {"offsets": rows["offsets"], "neighbors": rows["neighbors"], "out_degrees": out_degrees}
     for array in arrays.values():
-        array.flags.writeable = False  # the snapshot keeps them for everyone
+        array.flags.writeable = False  # all users of the snapshot share them
     return arrays
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int]) -> int:
-    """Bytes to build the view: itself, the tail of each entry, and the entries as they are sorted."""
+    """Bytes to build the view: the view itself, the tail of each entry, and the entries during sorting."""
     n, m, width = shape["num_vertices"], shape["num_entries"], shape["vertex_bytes"]
     return 16 * (n + 1) + 4 * width * m

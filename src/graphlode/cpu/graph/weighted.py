@@ -19,10 +19,10 @@ def build(device: CpuDevice, base: Mapping[str, AnyArray], view: Any, *, control
     mean = float(weights.mean()) if weights.size else 0.0
     if not view.directed:
         weights = _native.graph_entry_weights(offsets, neighbors, weights, device.threads, control.words)
-        weights.flags.writeable = False  # the snapshot keeps them for everyone
+        weights.flags.writeable = False  # all users of the snapshot share them
     return {"offsets": offsets, "neighbors": neighbors, "weights": weights, "mean_weight": mean}
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int]) -> int:
-    """Bytes to build the view: a weight per entry, and on the way a place per row."""
+    """Bytes to build the view: a weight per entry, and temporarily a position per row."""
     return 8 * (shape["num_entries"] + shape["num_vertices"])

@@ -18,7 +18,7 @@ class Adjacency(NamedTuple):
     offsets: Int64Array
     neighbors: Int64Array  # 0-based, in the order of the file
     values: FloatArray | Int64Array | None  # of each entry
-    symmetric: bool  # every edge is listed by both ends with the same value; false is certain, true all but certain
+    symmetric: bool  # both ends list every edge with the same value; False is certain, True is very likely
 
 
 def parse_adjacency(
@@ -52,6 +52,6 @@ def parse_adjacency(
 
 
 def format_adjacency(offsets: Int64Array, neighbors: Int64Array, values: FloatArray | Int64Array | None) -> bytes:
-    """One line per row, neighbors counted from 1; `offsets` may be any run of a graph's offsets."""
+    """One line per row, neighbors counted from 1. `offsets` may be any consecutive part of a graph's offsets."""
     text: bytes = _native.format_adjacency(offsets, neighbors, *split_values(values))
     return text

@@ -1,4 +1,4 @@
-"""Edge lists as text: one edge per line, parsed by all threads at once."""
+"""Edge lists as text: one edge per line, parsed by all threads in parallel."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Kind = Literal["weights", "times"]
 
 @dataclass(frozen=True)
 class Layout:
-    """How the lines of a text look.
+    """The form of the lines of a text.
 
-    `separator` is " " for any run of blanks, or one character. A line that starts with one of `comments` is skipped. Every
-    line of an edge starts with the field `tag` if there is one. `header`: the first line may name the columns. `columns`
-    (2, or 3 for three and more) is what each line must have; None: as many as the first line. If `num_vertices` is given,
-    ids are 1 .. num_vertices and become 0-based; otherwise they are any 64-bit integers.
+    `separator` is " " for any run of blanks, or one character. Lines that start with one of `comments` are skipped.
+    With `tag`, every line of an edge starts with this field. With `header`, the first line may name the columns.
+    `columns` is the required number of columns (2, or 3 for three and more); None: as many as in the first line. If
+    `num_vertices` is given, ids are 1 .. num_vertices and become 0-based; otherwise they are any 64-bit integers.
     """
 
     separator: str = " "
@@ -49,7 +49,7 @@ def parse(
 ) -> tuple[Int64Array, Int64Array, FloatArray | Int64Array | None]:
     """The two ids of every edge and the third column, in the order of the text.
 
-    A malformed line raises InputError "line N: ..."; the first line of the text is number `first_line`.
+    A malformed line raises InputError "line N: ..."; the number of the first line is `first_line`.
     """
     count, src, dst, third = _native.parse_edges(
         text,
@@ -85,7 +85,7 @@ def format_edges(
 
 
 def split_values(values: FloatArray | Int64Array | None) -> tuple[FloatArray, Int64Array]:
-    """Values as a pair of arrays, weights and times, of which at most one is not empty."""
+    """A pair of arrays, weights and times; at most one of them is not empty."""
     weights = np.empty(0, np.float64)
     times = np.empty(0, np.int64)
     if values is None:

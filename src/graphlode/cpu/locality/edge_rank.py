@@ -11,7 +11,7 @@ from graphlode.types import FloatArray, Int64Array
 
 
 class Ranker:
-    """The list and the values of all vertices between iterations. An iteration may reorder the list, in place."""
+    """The list of edges and the values of all vertices. An iteration may reorder the list in place."""
 
     def __init__(
         self, device: CpuDevice, edges: Int64Array, out_degrees: Int64Array, damping: float, *, by_destination: bool
@@ -24,9 +24,9 @@ class Ranker:
         self._native = _native.EdgeRanker(edges, by_destination, self.values, share, self.values * share, np.zeros(n))
 
     def iterate(self, *, lanes: int, level: int, control: Control) -> float:
-        """One iteration, with a pass of reordering unless `lanes` is 0; how far the values moved, all together."""
+        """One iteration, with reordering unless `lanes` is 0; returns the sum of the absolute changes of the values."""
         return self._native.iterate(self._damping, lanes, level, control.words)
 
     def window(self, begin: int, end: int) -> Int64Array:
-        """Some of the edges as they lie."""
+        """A part of the edges in the order of the list."""
         return self.edges[begin:end]

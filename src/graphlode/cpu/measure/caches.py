@@ -9,11 +9,11 @@ from graphlode.cpu import _native
 from graphlode.types import Int64Array
 
 Counts = tuple[int, int, int, int]
-"""Hits and misses of vertex data, hits and misses of the edge list."""
+"""Hits and misses of vertex data, then hits and misses of the edge list."""
 
 
 class Caches:
-    """Levels given as (bytes, ways, bytes of a line), empty at first."""
+    """Simulated levels, given as (bytes, ways, bytes of a line); empty at first."""
 
     def __init__(
         self,
@@ -29,5 +29,5 @@ class Caches:
     def run_pass(
         self, edges: Int64Array, *, by_destination: bool, lanes: int, level: int, control: Control
     ) -> list[Counts]:
-        """What a pass over packed edges meets on each level; in the order of the list if `lanes` is 0, else in steps."""
+        """Counts of a pass over packed edges on each level: in the order of the list if `lanes` is 0, else in steps."""
         return list(self._native.run_pass(edges, by_destination, lanes, level, control.words))

@@ -33,7 +33,7 @@ def launch(
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], *, max_k: int | None) -> int:
-    """Bytes beside the view, for the longest row that a graph of this size can have; see `cliques.memory`."""
+    """Bytes in addition to the view, for the longest possible row of a graph of this size; see `cliques.memory`."""
     longest = longest_row(shape["num_edges"])
     held = longest // 2 + 4 if max_k is None else min(max_k, longest // 2 + 4)
     return search_bytes(device.threads, shape["num_vertices"], longest, held)

@@ -47,10 +47,10 @@ def launch(
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], *, k: int, batch_size: int, **unused: Any) -> int:
-    """Bytes beside the view: a name per vertex and the batches that wait; per thread a place per vertex, bit rows, batches.
+    """Bytes in addition to the view: names of vertices and waiting batches; per thread positions, bit rows and batches.
 
-    Per thread a batch that is filled and one that is kept for the next; as many as the stream holds wait, and the caller
-    has one or two in hand.
+    Each thread has a batch that is being filled and one in reserve. The stream holds several batches, and the consumer
+    has one or two.
     """
     n, longest = shape["num_vertices"], min(shape["num_vertices"], math.isqrt(2 * shape["num_edges"]) + 1)
     words = max(2 * -(-longest // 64), 1)

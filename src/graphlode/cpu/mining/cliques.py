@@ -36,7 +36,7 @@ def launch(
     limbs, table = 1, np.zeros(0, np.uint64)
     if by is not None:
         limbs = limbs_for(bound_of_rows(view["row_counts"], k))
-        if method == "pivot" and k <= longest + 1:  # else there is no clique, and nothing looks at the table
+        if method == "pivot" and k <= longest + 1:  # otherwise there are no cliques and the table is not used
             table = binomials(longest + 1, k, limbs, control.check).reshape(-1)
     units = {None: 0, "vertex": offsets.size - 1, "edge": neighbors.size}[by]
     counts = np.zeros((units, limbs), np.uint64)
@@ -51,16 +51,16 @@ def launch(
 
 
 def halves(low: AnyArray, high: AnyArray, columns: int) -> list[tuple[AnyArray, int]]:
-    """A native table of leaves as [h][p] tables of 64-bit words, each with the power of two it stands for."""
+    """A native table of leaves as [h][p] tables of 64-bit words, each with the exponent of its power of two."""
     return [(part.reshape(-1, columns), shift) for part, shift in ((low, 0), (high, 64)) if part.any()]
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], *, k: int, by: str | None, method: str) -> int:
-    """Bytes beside the view, for the longest row that a graph of this size can have.
+    """Bytes in addition to the view, for the longest possible row of a graph of this size.
 
-    Per thread: a place per vertex, the table of leaves, and the bit rows and sets of a search; for counts per vertex or
-    edge also a cell per vertex or pair of the row. Beside them the counts themselves. The longest row is not known before
-    the view is built, so this is a bound; real graphs take far less.
+    Per thread: a position per vertex, the table of leaves, and the bit rows and sets of a search; for counts per vertex
+    or edge also a cell per vertex or pair of the row. In addition the counts themselves. The longest row is not known
+    before the view is built, so this is an upper bound; real graphs need far less.
     """
     n, m = shape["num_vertices"], shape["num_edges"]
     longest = longest_row(m)
@@ -72,25 +72,26 @@ def memory(device: CpuDevice, shape: Mapping[str, int], *, k: int, by: str | Non
 
 
 def search_bytes(threads: int, num_vertices: int, longest: int, held: int) -> int:
-    """What the searches of all threads take for rows of at most `longest` entries and at most `held` vertices held."""
+    """Bytes of the searches of all threads, for rows of at most `longest` entries and at most `held` held vertices."""
     words = -(-longest // 64)
     words = max(1 << max(0, words - 1).bit_length(), 1) if words <= 32 else words
-    bit_rows = 8 * words * longest  # and at most half of it again, for all narrower copies
+    bit_rows = 8 * words * longest  # the stack below has at most half of this again, for all narrower copies
     stack = 8 * 2 * words * (longest // 2 + 2)
     leaves = 16 * (min(held, longest + 1) + 1) * (longest + 2)
     return threads * (5 * num_vertices + 2 * (bit_rows + stack) + leaves) + leaves
 
 
 def longest_row(num_edges: int) -> int:
-    """The most entries to reckon with in a row of a degeneracy order: as in a complete graph of so many edges.
+    """An upper bound of the entries in a row of a degeneracy order: as in a complete graph with this number of edges.
 
-    Beyond a few thousand no graph that can be searched at all comes near that, and nobody should be refused for it.
+    It is capped at a few thousand. Graphs with longer rows could not be searched anyway, and no graph should be
+    rejected because of this bound.
     """
     return min(isqrt(2 * num_edges), _LONGEST_ROW)
 
 
-# Below so many steps of building rows alone a count is over before an estimate would be.
-_SMALL = 1 << 17
+# Below this number of steps to build rows, counting takes less time than an estimate.
+_SMALL_WORK = 1 << 17
 _STRATA = 12
 _WORK_LIMIT = 1 << 17  # words per row and method: some tens of microseconds
 
@@ -98,15 +99,15 @@ _WORK_LIMIT = 1 << 17  # words per row and method: some tens of microseconds
 def estimate(
     device: CpuDevice, view: Mapping[str, AnyArray], *, control: Control, k: int, by: str | None
 ) -> dict[str, Any]:
-    """Seconds that pivoting and enumeration would take, from a sample of rows: the longest, and some of each length.
+    """Estimated seconds of pivoting and of enumeration, from a sample of rows: the longest, and some of each length.
 
-    Rows are put into strata of about equal work and two of each are tried. What `by` adds is left out: it is about the
-    same factor for both.
+    Rows are divided into strata of about equal work, and two rows of each are searched. The cost of `by` is ignored,
+    because it is about the same factor for both methods.
     """
     lengths, roots = _lengths_of_roots(view["row_counts"], k), view["roots"]
     work = lengths.astype(np.float64) ** 2
     total = float(work.sum())
-    if total * k < _SMALL:
+    if total * k < _SMALL_WORK:
         seconds = 1e-9 * total
         return {"pivot": seconds, "enumerate": 2 * seconds, "sampled": 0, "why": "a small graph"}
     places, weights = strata(work * lengths)
@@ -123,7 +124,7 @@ def estimate(
 
 
 def _lengths_of_roots(row_counts: Int64Array, k: int) -> Int64Array:
-    """The lengths of the rows that are searched, in the order of `roots`: longest first."""
+    """The lengths of the rows to search, in the order of `roots`: longest first."""
     shortest = max(k - 1, 2)
     exactly = (row_counts[:-1] - row_counts[1:])[shortest:]
     lengths: Int64Array = np.repeat(np.arange(shortest, shortest + exactly.size), exactly)[::-1]
@@ -131,10 +132,10 @@ def _lengths_of_roots(row_counts: Int64Array, k: int) -> Int64Array:
 
 
 def strata(work: AnyArray) -> tuple[Int64Array, AnyArray]:
-    """Places to try in a list sorted by falling work, and how many of the list each of them stands for.
+    """Positions of a sample in a list sorted by falling work, and the number of entries that each one stands for.
 
-    The first, the heaviest, is a part of its own; the others are cut into parts of about equal work, each of which is
-    tried at a quarter and at three quarters of its length.
+    The first entry, the heaviest, is a stratum of its own. The others are divided into strata of about equal work. Each
+    is sampled at a quarter and at three quarters of its length.
     """
     cumulative = np.cumsum(work)
     goals = np.arange(1, _STRATA) * (cumulative[-1] / _STRATA)

@@ -54,10 +54,11 @@ def launch(
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: the rows turned round, names, batches; per thread a number per vertex, bit rows, batches.
+    """Bytes in addition to the view: transposed rows, names, batches; per thread numbers of vertices, bit rows,
+    batches.
 
-    Bit rows of excluded vertices are as many as the earlier neighbors of one vertex and can only be guessed: two words
-    for every vertex are more than graphs with skewed degrees take.
+    The number of bit rows of excluded vertices is the number of earlier neighbors of one vertex, which is unknown here.
+    The estimate is two words for every vertex, more than graphs with skewed degrees need.
     """
     n, m = shape["num_vertices"], shape["num_edges"]
     longest = min(n, math.isqrt(2 * m) + 1)

@@ -26,7 +26,7 @@ def launch(
 ) -> dict[str, int]:
     """The sums of `graphlode.mining.motifs` over the rows of the tasks.
 
-    All rows in one task are counted faster than in several: see the native code.
+    One task with all rows is faster than several tasks: see the native code.
     """
     return _count(_counter(view, size, method), device, tasks, control)
 
@@ -34,7 +34,7 @@ def launch(
 def time_passes(
     device: CpuDevice, view: Mapping[str, AnyArray], *, control: Control, size: int, method: str
 ) -> tuple[dict[str, int], list[Pass]]:
-    """The sums of all vertices, and what each pass took of the time."""
+    """The sums of all vertices, and the time of each pass."""
     counter = _counter(view, size, method)
     sums = _count(counter, device, iter([Task(0, len(view["offsets"]) - 1)]), control)
     return sums, [Pass(*each) for each in counter.passes()]
@@ -57,10 +57,10 @@ def _count(counter: _native.MotifCounter, device: CpuDevice, tasks: Iterator[Tas
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], *, size: int, method: str) -> int:
-    """Bytes beside the view: two numbers per entry, a few per vertex and thread; and the neighbourhoods.
+    """Bytes in addition to the view: two numbers per entry, a few per vertex and thread, and the neighborhoods.
 
-    How many triangles those hold is not known before the view is built, so they are reckoned with as many as there are
-    edges: graphs in which they take far more than the rest have more triangles, but are small.
+    The number of triangles in these is not known before the view is built; it is assumed to be the number of edges.
+    Graphs whose neighborhoods need far more memory than the rest have more triangles, but they are small.
     """
     n, m = shape["num_vertices"], shape["num_edges"]
     if size == 3:

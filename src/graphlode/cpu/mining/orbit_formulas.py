@@ -10,7 +10,7 @@ from graphlode.common.control import Control
 from graphlode.cpu import _native
 from graphlode.types import AnyArray, Int64Array
 
-LIMIT = 2.0**61  # of what is counted at a vertex: raw arrays hold 63 bits, and sums on the way up to four times as much
+LIMIT = 2.0**61  # for counts at a vertex: raw arrays hold 63 bits, and intermediate sums are up to four times as large
 
 
 def orbit_columns(
@@ -24,10 +24,10 @@ def orbit_columns(
     threads: int,
     control: Control,
 ) -> AnyArray:
-    """A row per column asked for, in the order of the graph's vertices or edges; Python integers if 64 bits are too few.
+    """One row per requested column, in the order of the graph's vertices or edges; Python integers beyond 64 bits.
 
-    `matrix` leads from all copies to induced ones; without it, all are given. CountOverflowError if raw arrays may not
-    have held what was counted.
+    `matrix` converts all copies to induced ones; None: all copies are returned. Raises CountOverflowError if the raw
+    arrays may have overflowed.
     """
     graph, vertices = _graph(view), _narrow(view["vertices"])
     units = len(view["triangles"]) if edges else len(view["vertices"])
@@ -51,7 +51,7 @@ def orbit_columns(
 def compose(
     view: Mapping[str, AnyArray], raw: Mapping[str, Int64Array], *, edges: bool, threads: int, control: Control
 ) -> dict[str, Int64Array]:
-    """The arrays that are sums over triangles of others, which several devices have added up."""
+    """The arrays that are sums over triangles of other arrays, after these were added up over several devices."""
     found: dict[str, Int64Array] = _native.mining_compose_orbits(
         *_graph(view), dict(raw), edges, threads, control.words
     )

@@ -20,7 +20,7 @@ def launch(
     size: int,
     edges: bool,
 ) -> dict[str, AnyArray]:
-    """What the rows of the tasks add to the arrays of `graphlode.mining.orbits`."""
+    """The contributions of the tasks' rows to the arrays of `graphlode.mining.orbits`."""
     counter = _native.OrbitCounter(
         view["offsets"], view["neighbors"], view["lower"], view["edges"], view["triangles"], size, edges
     )
@@ -31,7 +31,7 @@ def launch(
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], *, size: int, edges: bool) -> int:
-    """Bytes beside the view: the arrays, what counting motifs takes, and a number per thread and edge for 5-cycles."""
+    """Bytes in addition to the view: the arrays, the memory of motifs, and a number per thread and edge (5-cycles)."""
     n, m = shape["num_vertices"], shape["num_edges"]
     arrays = {(4, False): (1, 2), (4, True): (0, 5), (5, False): (25, 4), (5, True): (0, 31)}[size, edges]
     threads = device.threads * (8 * m + 24 * n)

@@ -1,4 +1,4 @@
-"""Drives analytics/bfs.cu: a launch and a look per large level, thousands of small levels per launch."""
+"""Drives analytics/bfs.cu: one launch and one check per large level, thousands of small levels per launch."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ SOURCE = KernelSource(
 # Words of bfs_state in bfs.cu, followed by the two status words.
 _FRONTIER, _REACHED, STATE_LEVEL, STATE_WORDS = 8, 10, 11, 13
 
-# What one block does faster than a grid that must be launched anew for each level.
+# Levels and entries up to which one block is faster than a grid that is launched once per level.
 _TAIL_LEVELS, _TAIL_ENTRIES = 4096, 16 * 1024
 
 
-# Entries of pages, read leaf after leaf (10 bytes each, in order), that cost as much as one walked forwards (32 bytes or
-# more, at random).
-_READ_PER_WALKED = 8
+# Looking backwards on pages reads all entries, leaf after leaf (10 bytes each, in order). This number of them costs as
+# much as one entry read forwards (32 bytes or more, at random).
+_SEQUENTIAL_PER_RANDOM = 8
 
 
 def worth_looking_back(frontier_entries: int, entries_left: int, unreached: int, read_anyway: int = 0) -> bool:
-    """Whether a level is cheaper to find backwards; told in native/src/walks/bfs_search.hpp.
+    """Whether a level is cheaper to find backwards; native/src/walks/bfs_search.hpp explains the rule.
 
-    `read_anyway` are entries that looking backwards reads however few look: on pages all of them.
+    `read_anyway` is the number of entries that a backward step always reads: on pages all entries.
     """
     looks = unreached * max(frontier_entries, entries_left)
-    return 2 * frontier_entries**2 > looks and _READ_PER_WALKED * frontier_entries >= read_anyway
+    return 2 * frontier_entries**2 > looks and _SEQUENTIAL_PER_RANDOM * frontier_entries >= read_anyway
 
 
 def back_shape(device: KernelDevice, rows: KernelRows) -> tuple[int, int]:
-    """Grid and block for looking backwards: a lane per row, or on pages a warp per leaf."""
+    """Grid and block of a backward step: a lane per row, or on pages a warp per leaf."""
     return launch_shape(device, WARP * rows.num_leaves or rows.num_rows)
 
 
@@ -83,7 +83,7 @@ class _Search:
         self._kernels = device.load(SOURCE, ROWS=self._rows.define)
         self._arguments = (*self._rows.arguments, np.int64(count), self.levels, self.parents, queues, state, status)
         self._kernels.launch("bfs_start", 1, 32, (*self._arguments, dtype.type(source)))
-        self._look()
+        self._read_state()
 
     def run(self, control: Control, symmetric: bool) -> None:
         size, length, queued = self._queued()
@@ -91,7 +91,7 @@ class _Search:
             control.check()
             entries = int(length * self._rows.entries_by_length)
             self._entries_left = max(0, self._entries_left - entries)
-            unreached = self._rows.num_rows - int(self._now[_REACHED])
+            unreached = self._rows.num_rows - int(self._state[_REACHED])
             read_anyway = 0 if self._rows.state is None else self._rows.num_entries
             if symmetric and worth_looking_back(entries, self._entries_left, unreached, read_anyway):
                 size, length, queued = self._look_back()
@@ -100,8 +100,8 @@ class _Search:
                     grid, block = launch_shape(self._device, self._rows.num_rows)
                     self._kernels.launch("bfs_collect", grid, block, self._arguments)
                 size, length, queued = self._walk(length)
-        # The level under way has nobody on it.
-        self.reached, self.depth = int(self._now[_REACHED]), int(self._now[STATE_LEVEL]) - 1
+        # The current level is empty.
+        self.reached, self.depth = int(self._state[_REACHED]), int(self._state[STATE_LEVEL]) - 1
 
     def _walk(self, length: int) -> tuple[int, int, bool]:
         grid, block = launch_shape(self._device, length)
@@ -110,24 +110,24 @@ class _Search:
             self._kernels.launch("bfs_tail", 1, block, (*self._arguments, *limits))
         else:
             self._kernels.launch("bfs_walk", grid, block, self._arguments)
-        self._look()
+        self._read_state()
         return self._queued()
 
     def _look_back(self) -> tuple[int, int, bool]:
         self._kernels.launch("bfs_look_back", *back_shape(self._device, self._rows), self._arguments)
-        self._look()
-        return int(self._now[_FRONTIER]), int(self._now[_FRONTIER + 1]), False
+        self._read_state()
+        return int(self._state[_FRONTIER]), int(self._state[_FRONTIER + 1]), False
 
-    def _look(self) -> None:
-        self._now = self._device.get(self._words)
-        raise_fault(self._now[STATE_WORDS:], OPERATION, self._device.name)
+    def _read_state(self) -> None:
+        self._state = self._device.get(self._words)
+        raise_fault(self._state[STATE_WORDS:], OPERATION, self._device.name)
 
     def _queued(self) -> tuple[int, int, bool]:
-        """How many vertices the level under way has, how long their rows are together, and that they are queued."""
-        short_rows, long_rows, length = self._now[3 * (int(self._now[STATE_LEVEL]) & 1) :][:3].tolist()
+        """The number of vertices in the current level, the total length of their rows, and True: they are queued."""
+        short_rows, long_rows, length = self._state[3 * (int(self._state[STATE_LEVEL]) & 1) :][:3].tolist()
         return short_rows + long_rows, length, True
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: level, parent and two queues per vertex."""
+    """Bytes in addition to the view: level, parent and two queues per vertex."""
     return 4 * shape["vertex_bytes"] * shape["num_vertices"]

@@ -1,7 +1,8 @@
 """One shard's part of a breadth-first search on a CUDA device, by the kernels of analytics/bfs.cu, on its pages.
 
-Entering a frontier marks its level and queues its rows, of which those of other shards are empty here; a step then finds
-the next level as far as they show it. A step forwards costs what the rows have, however many vertices there are.
+`enter` marks the level of a frontier and queues its rows; rows of other shards are empty here. `step` then finds the
+part of the next level that these rows show. The cost of a forward step depends on the rows, not on the number of
+vertices.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ class Search:
     levels: Any
     parents: Any
     queues: Any
-    words: Any  # the state of bfs.cu and the status
-    length: int = 0  # of the queued rows
+    words: Any  # the state of bfs.cu, then the status
+    length: int = 0  # total length of the queued rows
 
     def arguments(self) -> tuple[Any, ...]:
         arrays = (self.levels, self.parents, self.queues, self.words[:STATE_WORDS], self.words[STATE_WORDS:])
@@ -76,7 +77,7 @@ def step(
 
 
 def _queued(device: KernelDevice, search: Search, level: int) -> tuple[int, int, int]:
-    """The short and long rows in the queue of a level, and how long they are together."""
+    """The numbers of short and long rows in the queue of a level, and their total length."""
     words = device.get(search.words)
     raise_fault(words[STATE_WORDS:], OPERATION, device.name)
     short_rows, long_rows, length = words[3 * (level & 1) :][:3].tolist()

@@ -1,4 +1,4 @@
-"""Drives analytics/components.cu: a few entries of each row, then all of those outside of the largest tree."""
+"""Drives analytics/components.cu: first a few entries of each row, then all entries outside the largest tree."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ OPERATION = "analytics.components"
 SOURCE = KernelSource("analytics/components", ("components_join", "components_compress"), DEFINES)
 _FIRST_ENTRIES = 2
 _SAMPLES = 1024
-_NOBODY = -1
+_NO_ROOT = -1
 
 
 def launch(
     device: KernelDevice, view: Mapping[str, Any], tasks: Iterator[Task], *, control: Control, symmetric: bool
 ) -> dict[str, Any] | None:
-    """The component of every vertex; the one task is the whole graph."""
+    """The component of every vertex; the only task is the whole graph."""
     task = next(iter(tasks), None)
     if task is None:
         return None
@@ -46,10 +46,10 @@ def launch(
         kernels.launch("components_join", *by_rows, arguments)
         kernels.launch("components_compress", *by_vertices, (np.int64(num_vertices), parents))
 
-    join(0, _FIRST_ENTRIES, _NOBODY)
-    join(_FIRST_ENTRIES, rows.num_entries, _frequent_root(device, parents) if symmetric else _NOBODY)
+    join(0, _FIRST_ENTRIES, _NO_ROOT)
+    join(_FIRST_ENTRIES, rows.num_entries, _frequent_root(device, parents) if symmetric else _NO_ROOT)
     device.raise_status(status, OPERATION)
-    # Roots ascend with the lowest vertex of their component: they are it.
+    # A root is the lowest vertex of its component, so roots ascend with their components.
     numbers = xp.cumsum(parents == xp.arange(num_vertices, dtype=dtype), dtype=dtype)
     labels = numbers[parents] - 1
     control.advance(task.end - task.begin)
@@ -57,12 +57,12 @@ def launch(
 
 
 def _frequent_root(device: KernelDevice, parents: Any) -> int:
-    """The root that most of a sample of vertices point to. An entry that leaves its tree is seen from the other end."""
+    """The most frequent root in a sample of vertices. Its tree is skipped: edges out of it have another end."""
     chosen = np.linspace(0, len(parents) - 1, min(len(parents), _SAMPLES)).astype(np.int64)
     roots, votes = np.unique(device.get(parents[device.asarray(chosen)]), return_counts=True)
     return int(roots[votes.argmax()])
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: pointers, numbers of roots and labels, and what leads to them."""
+    """Bytes in addition to the view: pointers, numbers of roots, labels, and temporary arrays."""
     return 6 * shape["vertex_bytes"] * shape["num_vertices"]

@@ -1,4 +1,4 @@
-"""Drives analytics/cores.cu: rounds of peeling, with a look from the host only now and then."""
+"""Drives analytics/cores.cu: rounds of peeling. The host checks only after several rounds."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ SOURCE = KernelSource(
 # Words of peel_state in cores.cu, followed by the two status words.
 _REMAINING, _LEAST_DEGREE, _DONE, _STATE_WORDS = 6, 10, 13, 15
 
-# The tail: what one block does faster than a grid that must be launched anew for each round.
+# The tail: limits up to which one block is faster than a grid that is launched once per round.
 _TAIL_ROUNDS, _TAIL_ENTRIES, _TAIL_REMAINING = 4096, 16 * 1024, 8 * 1024
 
-# Steps launched before the host looks; a step that has nothing to do costs some microseconds.
+# Steps launched between two checks by the host. A step without work costs some microseconds.
 _FIRST_STEPS, _MOST_STEPS = 2, 16
 
 
 def launch(
     device: KernelDevice, view: Mapping[str, Any], tasks: Iterator[Task], *, control: Control
 ) -> dict[str, Any] | None:
-    """Core number and round of removal of every vertex; the one task is the whole graph."""
+    """Core number and round of removal of every vertex; the only task is the whole graph."""
     task = next(iter(tasks), None)
     if task is None:
         return None
@@ -42,7 +42,7 @@ def launch(
 
 
 def peel(device: KernelDevice, view: Mapping[str, Any], *, control: Control) -> tuple[Any, Any]:
-    """The same as arrays of the device. `view` is a symmetric CSR graph."""
+    """The same as `launch`, as arrays on the device. `view` is a symmetric CSR graph."""
     xp, offsets, neighbors = device.xp, view["offsets"], view["neighbors"]
     num_vertices = len(offsets) - 1
     core, rounds = device.empty(num_vertices, np.int32), device.empty(num_vertices, np.int32)
@@ -80,5 +80,5 @@ def peel(device: KernelDevice, view: Mapping[str, Any], *, control: Control) -> 
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:
-    """Bytes beside the view: two queues, two lists, degree, core and round per vertex."""
+    """Bytes in addition to the view: two queues, two lists, degree, core and round per vertex."""
     return shape["num_vertices"] * (4 * shape["vertex_bytes"] + 12)

@@ -1,4 +1,4 @@
-"""Drives analytics/label_propagation.cu: eight launches and one look per iteration."""
+"""Drives analytics/label_propagation.cu: eight launches and one check per iteration."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def launch(
     max_iter: int,
     seed: int,
 ) -> dict[str, Any] | None:
-    """The label of every vertex; the one task is the whole graph."""
+    """The label of every vertex; the only task is the whole graph."""
     task = next(iter(tasks), None)
     if task is None:
         return None
@@ -68,7 +68,7 @@ class _Step:
         self._shape, self._wide = launch_shape(device, count), launch_shape(device, WARP * count)
 
     def run(self, key: int) -> int:
-        """One iteration; how many labels changed."""
+        """Performs one iteration; returns the number of changed labels."""
         self._words[_CHANGES] = 0
         for phase in range(2):
             more = (np.uint64(key), np.uint64(phase))
@@ -81,6 +81,6 @@ class _Step:
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: label, mark and two queues per vertex, two slots of a label and a count per entry."""
+    """Bytes in addition to the view: per vertex label, mark and two queues; per entry two slots of label and count."""
     width = shape["vertex_bytes"]
     return (3 * width + 4) * shape["num_vertices"] + 2 * (width + 4) * shape["num_entries"]

@@ -1,4 +1,4 @@
-"""PageRank on a CUDA device: rows by pagerank_chunks.cu, the pages of a store by pagerank.cu, tiles by pagerank_tiles.cu."""
+"""PageRank on CUDA devices: rows by pagerank_chunks.cu, pages of a store by pagerank.cu, tiles by pagerank_tiles.cu."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from graphlode.types import FloatArray, Task
 OPERATION = "analytics.pagerank"
 # Rows would be read a little faster than pages, but writing them takes memory for a second copy of the graph.
 ITERATIONS_ON_PAGES = math.inf
-TILE_ROW_BITS = 13  # sums of so many destinations take 64 KiB of shared memory: three blocks on a multiprocessor
+TILE_ROW_BITS = 13  # sums of 2^13 destinations take 64 KiB of shared memory: three blocks per multiprocessor
 
-_MOST_UNDER_WAY = 16  # iterations that are started before the host looks whether to stop
+_MAX_QUEUED_ITERATIONS = 16  # iterations that are started before the host waits for their result
 _ITERATIONS_WORTH_LINKING = 8
 
 
@@ -36,12 +36,12 @@ def launch(
     restart: FloatArray | None,
     weights: FloatArray | None,
 ) -> dict[str, Any] | None:
-    """The value of every vertex; the one task is the whole graph."""
+    """The value of every vertex; the only task is the whole graph."""
     task = next(iter(tasks), None)
     if task is None:
         return None
     num_vertices = view["num_rows"] if "num_rows" in view else len(view["offsets"]) - 1
-    iterations, converged, told = 0, num_vertices == 0, 0
+    iterations, converged, reported = 0, num_vertices == 0, 0
     if num_vertices == 0:
         return {"values": np.zeros(0), "iterations": iterations, "converged": converged}
     ranking = _ranking(device, view, damping, max_iter, restart, weights)
@@ -49,22 +49,22 @@ def launch(
         control.check()
         ranking.start()
         iterations += 1
-        if tolerance > 0 or iterations % _MOST_UNDER_WAY == 0:
-            converged = ranking.moved() < tolerance
+        if tolerance > 0 or iterations % _MAX_QUEUED_ITERATIONS == 0:
+            converged = ranking.change() < tolerance
         done = num_vertices * iterations // max_iter
-        control.advance(done - told)
-        told = done
-    control.advance(num_vertices - told)
+        control.advance(done - reported)
+        reported = done
+    control.advance(num_vertices - reported)
     return {"values": device.get(ranking.values), "iterations": iterations, "converged": converged}
 
 
 class _Ranking(Protocol):
-    """Values between iterations."""
+    """The values of all vertices between iterations."""
 
     @property
     def values(self) -> Any: ...
-    def start(self) -> None: ...  # an iteration, which may be under way afterwards
-    def moved(self) -> float: ...  # how far the values moved in it, all together
+    def start(self) -> None: ...  # starts an iteration; it may still run when this returns
+    def change(self) -> float: ...  # the sum of the absolute changes of the values in the last iteration
 
 
 def _ranking(
@@ -79,25 +79,25 @@ def _ranking(
         return TileRanking(device, view, damping, restart)
     if "pages" in view:
         return PageRanking(device, view, damping, restart)
-    if weights is not None:  # whoever is in a row leads to it
-        there = device.asarray(weights)
-        leaving = device.xp.bincount(view["neighbors"], there, len(view["offsets"]) - 1)
-        return ChunkRanking(device, view, leaving, damping, restart=restart, weights=there)
-    leaving = view["out_degrees"] if "out_degrees" in view else device.xp.diff(view["offsets"])
+    if weights is not None:  # each entry of a row is the source of an edge
+        device_weights = device.asarray(weights)
+        out_weights = device.xp.bincount(view["neighbors"], device_weights, len(view["offsets"]) - 1)
+        return ChunkRanking(device, view, out_weights, damping, restart=restart, weights=device_weights)
+    out_weights = view["out_degrees"] if "out_degrees" in view else device.xp.diff(view["offsets"])
     if restart is None and max_iter >= _ITERATIONS_WORTH_LINKING:
-        return _LinkedRanking(device, view, leaving, damping)
-    return ChunkRanking(device, view, leaving, damping, restart=restart)
+        return _LinkedRanking(device, view, out_weights, damping)
+    return ChunkRanking(device, view, out_weights, damping, restart=restart)
 
 
 class _LinkedRanking:
-    """The iteration on those vertices alone that an edge touches, where the others are many.
+    """The iteration on vertices with edges alone, if many vertices have none.
 
-    They are numbered anew, which takes about as long as an iteration; what is read at random is that much smaller.
+    Renumbering them takes about as long as an iteration. In return there are fewer values to read at random.
     """
 
-    def __init__(self, device: KernelDevice, view: Mapping[str, Any], leaving: Any, damping: float) -> None:
-        xp, n = device.xp, len(leaving)
-        touched = (xp.diff(view["offsets"]) > 0) | (leaving > 0)
+    def __init__(self, device: KernelDevice, view: Mapping[str, Any], out_weights: Any, damping: float) -> None:
+        xp, n = device.xp, len(out_weights)
+        touched = (xp.diff(view["offsets"]) > 0) | (out_weights > 0)
         linked = xp.flatnonzero(touched)
         self._device, self._num_vertices, self._linked = device, n, None
         rows: Mapping[str, Any] = view
@@ -106,9 +106,9 @@ class _LinkedRanking:
             numbers = xp.cumsum(touched, dtype=neighbors.dtype) - 1
             ends = xp.concatenate([view["offsets"][:1], view["offsets"][1:][linked]])
             rows = {"offsets": ends, "neighbors": numbers[neighbors]}
-            leaving, self._linked = leaving[linked], linked
-        self._inner = ChunkRanking(device, rows, leaving, damping, isolated=n - len(leaving))
-        self.start, self.moved = self._inner.start, self._inner.moved
+            out_weights, self._linked = out_weights[linked], linked
+        self._inner = ChunkRanking(device, rows, out_weights, damping, isolated=n - len(out_weights))
+        self.start, self.change = self._inner.start, self._inner.change
 
     @property
     def values(self) -> Any:
@@ -120,10 +120,10 @@ class _LinkedRanking:
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: value, share, what is sent now and next, restart, and on the way the ends of rows; rows of
-    the vertices that an edge touches, and what chunks have of rows.
+    """Bytes in addition to the view: value, share, what is sent now and next, restart, and temporary ends of rows; rows
+    of the vertices with edges, and the arrays of chunks.
 
-    On pages also a sum per row and leaf; leaves have at least 13 entries in the mean.
+    On pages also a sum per row and leaf; leaves have at least 13 entries on average.
     """
     n, m = shape["num_vertices"], shape["num_entries"]
     return 10 * 8 * n + (shape["vertex_bytes"] + 1) * m

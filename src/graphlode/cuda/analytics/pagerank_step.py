@@ -17,5 +17,5 @@ def begin(device: KernelDevice, view: Mapping[str, Any]) -> Any:
 
 def pull(device: KernelDevice, part: Any, sent: FloatArray, *, control: Control) -> FloatArray:
     control.check()
-    sums: FloatArray = device.get(part.alone(device.asarray(sent)))
+    sums: FloatArray = device.get(part.sums(device.asarray(sent)))
     return sums

@@ -1,4 +1,4 @@
-"""Drives analytics/pagerank_tiles.cu: two launches per iteration, at which the host need not look."""
+"""Drives analytics/pagerank_tiles.cu: two launches per iteration, without a check by the host."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ SOURCE = KernelSource(
     "analytics/pagerank_tiles", ("pagerank_tiles_begin", "pagerank_tiles_sums", "pagerank_tiles_finish")
 )
 
-# A segment costs a pass over the sums of its row beside its edges: these should be many more.
+# In addition to its edges, a segment costs a pass over the sums of its row. It should have many more edges than sums.
 _EDGES_BY_DESTINATIONS = 16
-_THREADS = 1024  # two blocks of so many fill a multiprocessor, as their sums do its shared memory
+_THREADS = 1024  # two blocks of this size fill a multiprocessor; their sums fill its shared memory
 
 
 class FixedValues:
-    """Values of vertices whose sums are fixed-point numbers: what each sends, and what becomes of what arrived.
+    """Vertex values with fixed-point sums: the values sent, and the update from the arriving sums.
 
-    Kernels that add up read `sent` and add to `sums`, which are zero between iterations. Beside the vertices that are
-    here there are `isolated` ones, which no edge touches: each gets what is spread and sends it nowhere.
+    Kernels that add up read `sent` and add to `sums`, which are zero between iterations. In addition to the vertices
+    here there are `isolated` vertices without edges: each receives its part of what is spread over all vertices.
     """
 
     def __init__(
@@ -45,10 +45,10 @@ class FixedValues:
         self.values = device.empty(n, np.float64)
         self.values.fill(uniform)
         self._restart = device.asarray(np.array([uniform]) if restart is None else restart)
-        self._restart_step = np.int32(restart is not None)  # else one value is that of all vertices
+        self._restart_step = np.int32(restart is not None)  # 0: one value is used for all vertices
         self._uniform, self._isolated = uniform, np.float64(isolated * uniform)
-        stuck = float((self._share == 0).sum()) * uniform + isolated * uniform
-        self._totals = RankTotals(device, damping, stuck)
+        dangling = float((self._share == 0).sum()) * uniform + isolated * uniform
+        self._totals = RankTotals(device, damping, dangling)
         self.sent, self.sums = device.empty(n, np.uint64), device.zeros(n, np.uint64)
         self._shape = grid, block = launch_shape(device, n)
         self._num_parts = np.int64(grid * block // WARP)
@@ -57,20 +57,20 @@ class FixedValues:
         self._kernels.launch("pagerank_tiles_begin", grid, block, begin)
 
     def finish(self) -> None:
-        """Ends an iteration."""
+        """Updates the values at the end of an iteration."""
         restart = (self._restart, self._restart_step)
         settings = (*restart, self._share, self._damping, self.values, self.sent, self._num_vertices)
         parts = (self._parts, self._num_parts, self._totals.state, self._isolated)
         arguments = (self.sums, *settings, *parts, self._totals.next_state, self._totals.tickets)
         self._kernels.launch("pagerank_tiles_finish", *self._shape, arguments)
-        self._totals.turn()
+        self._totals.swap()
 
-    def moved(self) -> float:
-        """How far the values moved in the last iteration, all together; waits for it."""
-        return self._totals.moved()
+    def change(self) -> float:
+        """The sum of the absolute changes in the last iteration; waits for it."""
+        return self._totals.change()
 
     def value_of_isolated(self) -> float:
-        """Of each isolated vertex."""
+        """The value of each isolated vertex."""
         return self._totals.spread_before() * self._uniform
 
 
@@ -99,7 +99,7 @@ class TileRanking:
         return values
 
     def start(self) -> None:
-        """One iteration, which may be under way when this returns."""
+        """Starts one iteration, which may still run when this returns."""
         view = self._view
         if self._num_segments:
             shape = launch_shape(self._device, self._num_segments, threads=_THREADS, per_block=1)
@@ -109,15 +109,15 @@ class TileRanking:
             self._kernels.launch("pagerank_tiles_sums", *shape, arguments, 8 << view["row_bits"])
         self._state.finish()
 
-    def moved(self) -> float:
-        """How far the values moved in the last iteration, all together; waits for it."""
-        return self._state.moved()
+    def change(self) -> float:
+        """The sum of the absolute changes in the last iteration; waits for it."""
+        return self._state.change()
 
 
 def cut_segments(tile_ends: Int64Array, num_columns: int, most: int) -> Int64Array:
-    """Segments of about `most` edges or less, each within a row of tiles: its row, first edge, end and first column.
+    """Segments of at most about `most` edges, each within a row of tiles: its row, first edge, end and first column.
 
-    `tile_ends` is where the first tile begins, and where each ends, row by row. No segment is empty.
+    `tile_ends` is the begin of the first tile and the end of each tile, row by row. No segment is empty.
     """
     row_ends = tile_ends[::num_columns]
     begins, lengths = row_ends[:-1], np.diff(row_ends)

@@ -1,4 +1,4 @@
-"""Drives analytics/shortest_paths.cu: rounds and ranges with a look from the host only now and then, then parents."""
+"""Drives analytics/shortest_paths.cu: rounds and ranges with rare checks by the host, then parents."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ SOURCE = KernelSource(
 # Words of paths_state in shortest_paths.cu, followed by the two status words.
 _WIDTH, _DONE, _REACHED, _ORPHANS, _STATE_WORDS = 10, 14, 15, 16, 18
 
-# The tail: what one block does faster than a grid that must be launched anew for each round.
+# The tail: limits up to which one block is faster than a grid that is launched once per round.
 _TAIL_ROUNDS, _TAIL_ENTRIES, _TAIL_LISTED = 4096, 16 * 1024, 8 * 1024
 
-# Steps launched before the host looks; a step that has nothing to do costs some microseconds.
+# Steps launched between two checks by the host. A step without work costs some microseconds.
 _FIRST_STEPS, _MOST_STEPS = 2, 16
 
 
 def range_width(mean_length: float, mean_degree: float) -> float:
-    """The range of distances that is near at once: such that a vertex brings about a warp of others near."""
+    """The width of the range of near distances: such that a vertex adds about a warp of near vertices."""
     return WARP * mean_length / max(mean_degree, 1.0) or 1.0
 
 
@@ -47,7 +47,7 @@ def launch(
     symmetric: bool,
     delta: float | None,
 ) -> dict[str, Any] | None:
-    """Distances and parents of every vertex; the one task is the whole graph."""
+    """Distances and parents of every vertex; the only task is the whole graph."""
     task = next(iter(tasks), None)
     if task is None:
         return None
@@ -74,7 +74,7 @@ class _Search:
         self._queued, far_marks = device.empty(count, np.int32), device.zeros(count, np.int32)
         self._queued.fill(-1)
         queues, listed = device.empty(2 * count, dtype), device.empty(2 * count, dtype)
-        self.parents = listed[:count]  # the lists are not needed any more when parents are looked for
+        self.parents = listed[:count]  # the lists are no longer needed when parents are found
         start = np.zeros(_STATE_WORDS + 2, np.int64)
         start[_WIDTH : _WIDTH + 1].view(np.float64)[0] = width
         self._words = device.asarray(start)
@@ -96,7 +96,7 @@ class _Search:
                 self._launch("paths_round", wide_grid, block)
                 self._launch("paths_scan", grid, block)
                 self._launch("paths_collect", grid, block)
-            if self._look()[_DONE]:
+            if self._read_state()[_DONE]:
                 return
             steps = min(2 * steps, _MOST_STEPS)
 
@@ -106,7 +106,7 @@ class _Search:
         self.parents.fill(-1)
         self._launch("parents_queue_reached", grid, block)
         self._launch("parents_nearer", wide_grid, block, self.parents)
-        now = self._look()
+        now = self._read_state()
         self.reached = int(now[_REACHED])
         if not now[_ORPHANS]:
             return
@@ -117,17 +117,17 @@ class _Search:
             control.check()
             round_ += 1
             self._launch("parents_equal", wide_grid, block, self.parents, np.int32(round_))
-            now = self._look()
+            now = self._read_state()
 
     def _launch(self, entry: str, grid: int, block: int, *more: Any) -> None:
         self._kernels.launch(entry, grid, block, (*self._arguments, *more))
 
-    def _look(self) -> Any:
+    def _read_state(self) -> Any:
         now = self._device.get(self._words)
         raise_fault(now[_STATE_WORDS:], OPERATION, self._device.name)
         return now
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], **options: Any) -> int:
-    """Bytes beside the view: distance, two marks, two queues and two lists per vertex."""
+    """Bytes in addition to the view: distance, two marks, two queues and two lists per vertex."""
     return (16 + 4 * shape["vertex_bytes"]) * shape["num_vertices"]

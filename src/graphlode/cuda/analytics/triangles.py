@@ -1,4 +1,4 @@
-"""Drives analytics/triangles.cu: two launches and one look per piece of a task."""
+"""Drives analytics/triangles.cu: two launches and one check per piece of a task."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SOURCE = KernelSource(
 # Words of triangle_work in triangles.cu; the first two are the status.
 _TOTAL, _WORDS = 2, 6
 
-# As in triangles.cu: a block has 8 warps, and a row longer than a warp takes is cut into parts of 256 neighbors.
+# As in triangles.cu: a block has 8 warps, and rows too long for one warp are cut into parts of 256 neighbors.
 _WARPS, _PART = 8, 256
 _ENTRIES_PER_PIECE = 1 << 24
 _SHORTEST_LONG_ROW = {4: 129, 8: 65}
@@ -37,7 +37,7 @@ def launch(
     control: Control,
     by: Literal["vertex", "edge"] | None,
 ) -> dict[str, Any]:
-    """Triangles whose lowest corner is in the tasks' rows of an oriented view: their number, and counts by rank or entry."""
+    """Triangles whose lowest vertex is in the tasks' rows of an oriented view: number, and counts by rank or entry."""
     total, counts = count(device, view, tasks, control=control, by=by)
     return {"total": total, "counts": None if by is None else device.get(counts)}
 
@@ -50,13 +50,13 @@ def count(
     control: Control,
     by: Literal["vertex", "edge"] | None,
 ) -> tuple[int, Any]:
-    """As `launch`, with the counts on the device."""
+    """The same as `launch`, with the counts on the device."""
     offsets, neighbors = view["offsets"], view["neighbors"]
     num_rows, num_entries = len(offsets) - 1, len(neighbors)
     kernels = device.load(
         SOURCE, VERTEX_T=vertex_define(neighbors.dtype), BY="BY_TOTAL" if by is None else f"BY_{by.upper()}"
     )
-    counts = device.empty(1, np.int64)  # not looked at for the total alone
+    counts = device.empty(1, np.int64)  # not used if only the total is wanted
     if by is not None:
         counts = device.zeros(num_rows if by == "vertex" else num_entries, np.int64)
     parts = device.empty(2 * _most_parts(num_entries, neighbors.dtype.itemsize), np.int64)
@@ -70,13 +70,13 @@ def count(
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], *, by: Literal["vertex", "edge"] | None) -> int:
-    """Bytes beside the view: the counts, and the parts of long rows."""
+    """Bytes in addition to the view: the counts, and the parts of long rows."""
     counts = {None: 1, "vertex": shape["num_vertices"], "edge": shape["num_edges"]}[by]
     return 8 * counts + 16 * _most_parts(shape["num_edges"], shape["vertex_bytes"])
 
 
 def _pieces(device: KernelDevice, offsets: Any, task: Task, num_entries: int) -> Iterator[Task]:
-    """A task in pieces of about as many entries each, so that a stop is heard soon; small graphs are one piece."""
+    """Cuts a task into pieces of about as many entries each, so that a stop takes effect soon."""
     count = min(num_entries // _ENTRIES_PER_PIECE, task.end - task.begin)
     if count < 2:
         yield task
@@ -107,10 +107,10 @@ def _count(device: KernelDevice, kernels: Any, view: Mapping[str, Any], task: Ta
 
 
 def rows_per_draw(rows: int, warps: int) -> int:
-    """Rows a warp takes at a time: few enough that the last ones are spread, many enough to spare the shared counter."""
+    """Rows that a warp takes at a time: few, so that the last rows are spread; many, to spare the shared counter."""
     return max(1, min(32, rows // (16 * warps)))
 
 
 def _most_parts(num_entries: int, itemsize: int) -> int:
-    """No graph with this many entries has more parts: each long row has one, and each full part has its entries."""
+    """An upper bound of the number of parts: each long row has at most one part that is not full."""
     return num_entries // _SHORTEST_LONG_ROW[itemsize] + num_entries // _PART + 1

@@ -1,4 +1,4 @@
-"""Drives cliques/credit.cu: k-cliques by vertex or by edge, enumerated, a block per root."""
+"""Drives cliques/credit.cu: counts k-cliques by vertex or by edge by enumeration, one block per root."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCE = KernelSource(
     "cliques/credit", ("clique_credit",), {"VERTEX_T": ("int", "long long"), "BY": ("BY_VERTEX", "BY_EDGE")}
 )
 
-# As in cliques/credit.cu: sets of at most 32 words, one for each lane; a path fits the lanes of a warp.
+# As in cliques/credit.cu: sets have at most 32 words, one per lane; a path fits in the lanes of a warp.
 LONGEST_ROW = 1024
 LARGEST_K = 33
 
@@ -56,7 +56,7 @@ def launch(
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], *, k: int, by: Literal["vertex", "edge"]) -> int:
-    """Bytes beside the view: bit rows, sums of the roots at work, and counts of two limbs."""
+    """Bytes in addition to the view: bit rows, sums of the active roots, and counts of two limbs."""
     units = shape["num_vertices"] if by == "vertex" else shape["num_edges"]
     return min(rows_memory(shape), 4 * _BATCH_WORDS) + _SCRATCH_BYTES + 16 * units
 

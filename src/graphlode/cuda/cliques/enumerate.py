@@ -1,17 +1,17 @@
-"""Drives cliques/enumerate.cu: k-cliques counted one by one, by the whole system or by one of its baselines.
+"""Drives cliques/enumerate.cu: counts k-cliques one by one, with the whole system or one of its baselines.
 
-The methods, after the numbered parts of the KCMiner paper's system:
+The methods, by the numbered parts of the KCMiner paper's system:
 
 - "set": sorted lists, intersected by binary search at every level (cliques/sets.py).
-- "bitmap": a warp walks the bit rows of the root; their width is fixed there.
-- "warp": the rows below each edge are built as a matrix of their own; a warp walks it, each lane with one word.
-- "thread": the same matrix; each lane searches alone below the bits that it sees.
-- "enumerate": the system. Valid pairs are queued before lanes take them; searches for six vertices or more are scheduled
-  between the lanes at every level (`schedules`, `SCHEDULE_FROM`); a set is built as a matrix or taken apart first
-  (`build_threshold`); each size class has its own kernel; heavy edges are cut into parts (`clique_plan.parts_of`).
+- "bitmap": a warp walks the bit rows of the root, which have a fixed width.
+- "warp": the rows below each edge are built as a separate matrix. A warp walks it, one word per lane.
+- "thread": the same matrix. Each lane searches alone below its own bits.
+- "enumerate": the system. Valid pairs are queued before lanes take them. Searches for six vertices or more are
+  scheduled between the lanes at every level (`schedules`, `SCHEDULE_FROM`). A set is built as a matrix or first divided
+  further (`build_threshold`). Each size class has its own kernel. Heavy edges are cut into parts (`plan.parts_of`).
 
-Beyond the paper: triangles in sets of more than 32 are counted from registers. The constants here and in clique_plan.py
-were chosen on one H200 with dblp-2010, mico and congress-bills.
+Beyond the paper: triangles in sets of more than 32 are counted from registers. The constants here and in plan.py were
+chosen on one H200 with dblp-2010, mico and congress-bills.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ SOURCE = KernelSource("cliques/enumerate", ("clique_enumerate",), {"WALK": _DEFI
 WIDE = NUM_CLASSES - 1
 
 # As in cliques/enumerate.cu and .cuh: words of a set in each class, warps of a block, the widest set and the deepest
-# search of one lane.
+# search of a single lane.
 _CLASS_WORDS = (1, 4, 8, 16, 8)
 _CLASS_WARPS = (8, 8, 4, 2, 4)
 _LANE_WORDS, _DEEPEST = 8, 6
 
-# A launch that may count more than this is cut into slices, so that a stop is heard soon.
+# A launch that may count more than this is cut into slices, so that a stop takes effect soon.
 _CLIQUES_AT_ONCE = 1 << 40
 _FIRST_SLICE = 1 << 14
 _BATCH_WORDS = 1 << 26
@@ -68,55 +68,55 @@ _BATCH_WORDS = 1 << 26
 
 @dataclass(frozen=True)
 class EnumerateOptions:
-    """Which parts of the system are used; what the experiments switch one by one."""
+    """Which parts of the system are used. Experiments switch them one by one."""
 
     walk: Literal["rows", "warp", "thread", "queued", "scheduled"]
     dynamic: bool = False
-    """Build where the density says so; otherwise at `build_level`."""
+    """Build matrices depending on the density; otherwise at `build_level`."""
     classes: bool = False
-    """A kernel per size class, triangles from registers; otherwise one kernel that fits the largest."""
+    """One kernel per size class, triangles from registers; otherwise one kernel that fits the largest class."""
     build_level: int = 2
     """Without `dynamic`: the level at which matrices are built; 2 is the edge."""
     at_once: int = CLASSES[0]
-    """With `dynamic` and `classes`: so many candidates are built whatever their density."""
+    """With `dynamic` and `classes`: sets of up to this number of candidates are built at any density."""
     schedule_from: int = 3
-    """With the walk "scheduled": searches for so many vertices or more share their work between lanes."""
+    """With the walk "scheduled": searches for this number of vertices or more share their work between lanes."""
     split: bool = True
     """Cut heavy edges into parts."""
     measure: bool = False
-    """Count the active lanes, and write down what each task took."""
+    """Count the active lanes, and record the cost of each task."""
 
 
 SCHEDULE_FROM = 6
-"""Vertices that a search in one matrix must take to be scheduled between the lanes.
+"""Smallest number of vertices in a search within one matrix that is scheduled between the lanes.
 
-dblp-2010, k = 8, H200, one run: sets of up to 32 took 2.0 ms scheduled and 3.8 ms queued; sets of 33 to 128, which are
-built with four vertices to go, 17.0 ms scheduled and 11.0 ms queued.
+dblp-2010, k = 8, H200, one run: sets of up to 32 took 2.0 ms scheduled and 3.8 ms queued. Sets of 33 to 128, which are
+built when four vertices are missing, took 17.0 ms scheduled and 11.0 ms queued.
 """
 
 
 def schedules(k: int) -> bool:
-    """Whether any search of "enumerate" is deep enough to be scheduled between the lanes: six below the edge."""
+    """Whether any search of "enumerate" is deep enough to be scheduled: six vertices below the edge."""
     return k - 2 >= SCHEDULE_FROM
 
 
 def build_threshold(k: int, level: int) -> float:
-    """The density, 0 to 1, above which the candidates at a level are built as one matrix rather than taken apart.
+    """The density, 0 to 1, above which the candidates at a level are built as one matrix instead of divided further.
 
-    Whatever the density, `at_once` candidates are built, and so is what is three vertices short of a clique. Kernels
-    compare any value in between with the density of each set; what was measured gave no reason for one. Time of all
-    edge tasks in bins of density, built at level 3 over built at level 2, on an H200:
+    Sets of up to `at_once` candidates are always built, and so are sets that are three vertices short of a clique.
+    Kernels compare values between 0 and 1 with the density of each set, but the measurements gave no reason for such a
+    value. Time of all edge tasks in bins of density, built at level 3 divided by built at level 2, on an H200:
 
-    - k = 6 (dblp-2010, mico, ca-HepPh, uk-2007-05-100k): 1.04 to 3.2 in bins of at least 100 tasks, but for two of up to
-      307 tasks below density 0.25 (0.9 and 1.0). So four vertices to go are built.
-    - k = 7 (dblp-2010 alone): 0.72 to 0.88 above density 0.75, where nearly all of the time is; 1.3 between 0.5 and
-      0.75, 1.0 below. So with more to go a set is taken apart.
+    - k = 6 (dblp-2010, mico, ca-HepPh, uk-2007-05-100k): 1.04 to 3.2 in bins of at least 100 tasks, except two bins of
+      up to 307 tasks below density 0.25 (0.9 and 1.0). So sets with four missing vertices are built.
+    - k = 7 (dblp-2010 alone): 0.72 to 0.88 above density 0.75, where nearly all of the time is spent; 1.3 between 0.5
+      and 0.75, 1.0 below. So sets with more missing vertices are divided further.
     """
     return 0.0 if k - level <= 4 else 1.0
 
 
 def options_for(method: str, k: int) -> EnumerateOptions:
-    """How a method is made of the parts."""
+    """The parts of the system that make up a method."""
     if method == "enumerate":
         walk: Literal["scheduled", "queued"] = "scheduled" if schedules(k) else "queued"
         return EnumerateOptions(walk, dynamic=True, classes=True, schedule_from=SCHEDULE_FROM)
@@ -133,7 +133,7 @@ def launch(
     by: Literal["vertex", "edge"] | None,
     method: str,
 ) -> dict[str, Any]:
-    """k-cliques (k >= 3) whose two lowest vertices are entries of the tasks: their number, and counts by rank or entry."""
+    """k-cliques (k >= 3) whose two lowest vertices are entries of the tasks: number, and counts by rank or entry."""
     if by is not None:
         if method != "enumerate":
             raise UnsupportedError(
@@ -150,7 +150,7 @@ def launch(
 def memory(
     device: KernelDevice, shape: Mapping[str, int], *, k: int, by: Literal["vertex", "edge"] | None, method: str
 ) -> int:
-    """Bytes beside the view: the bit rows, the queues of tasks, and scratch for the largest sets."""
+    """Bytes in addition to the view: the bit rows, the queues of tasks, and scratch for the largest sets."""
     if by is not None:
         return clique_credit.memory(device, shape, k=k, by=by)
     if method == "set":
@@ -160,7 +160,7 @@ def memory(
 
 @dataclass(frozen=True)
 class Counted:
-    """What the tasks of one range of entries gave."""
+    """Results of the tasks of one range of entries."""
 
     total: int
     lane_steps: int = 0
@@ -230,12 +230,12 @@ class _Search:
         self.records: Any = None
 
     def run(self, plan: TaskPlan) -> None:
-        """All classes, the largest first."""
+        """Searches all classes, the largest first."""
         for size_class in self._classes(plan):
             self._launch(plan, size_class, 0, int(plan.capacities[size_class]))
 
     def run_sliced(self, plan: TaskPlan, control: Control, units: int) -> None:
-        """The same in slices of about equal time, with a look at the control between them."""
+        """The same as `run`, in slices of about equal time; checks the control between them."""
         queued = self.device.get(plan.work)[QUEUED : QUEUED + NUM_CLASSES]
         size, done, advanced, all_tasks = _FIRST_SLICE, 0, 0, max(1, int(queued.sum()))
         for size_class in self._classes(plan):
@@ -255,11 +255,11 @@ class _Search:
         control.advance(units - advanced)
 
     def take_records(self, plan: TaskPlan) -> Iterator[AnyArray]:
-        """What each task took, as the kernel wrote it."""
+        """The cost of each task, as the kernel recorded it."""
         queued = self.device.get(plan.work)[QUEUED : QUEUED + NUM_CLASSES]
         begins = np.append(0, plan.capacities.cumsum())
         for size_class in self._classes(plan):
-            if size_class != WIDE and queued[size_class]:  # what has no tasks may not have been launched
+            if size_class != WIDE and queued[size_class]:  # a class without tasks may not have been launched
                 begin = int(begins[size_class])
                 yield self.device.get(self.records[begin : begin + int(queued[size_class])])
 
@@ -267,7 +267,7 @@ class _Search:
         return [c for c in reversed(range(NUM_CLASSES)) if plan.capacities[c] > 0]
 
     def _space_words(self, size_class: int, stride: int = 0) -> int:
-        """Shared memory of a warp, as enumerate_space lays it."""
+        """Words of shared memory of a warp; enumerate_space has the same layout."""
         words = _CLASS_WORDS[size_class]
         stride = stride or 32 * words + 1
         levels = (_DEEPEST - 2) * (32 * min(words, _LANE_WORDS) + 64) if self._keeps_levels else 0
@@ -276,18 +276,18 @@ class _Search:
 
     @property
     def _keeps_levels(self) -> bool:
-        """Measured searches are compiled with the schedule, whether it is used or not."""
+        """Measured searches are compiled with the schedule, even if they do not use it."""
         return self.options.walk == "scheduled" or (self.options.walk == "queued" and self.options.measure)
 
     def _frame_words(self, size_class: int) -> int:
-        """Two sets for each level of a walk."""
+        """Two sets per level of a walk."""
         most = 32 * clique_wide.WORDS if size_class == WIDE else min(self.longest, WIDEST_ROWS)
         return 2 * -(-most // 32) * self.k
 
     def _launch(self, plan: TaskPlan, size_class: int, first: int, last: int) -> None:
         device, words = self.device, _CLASS_WORDS[size_class]
         wide = size_class == WIDE
-        # No larger than the longest row needs; a multiple of 32 and one more, so that words of a row lie in all banks.
+        # As large as the longest row needs. A multiple of 32 plus one, so that the words of a row are in all banks.
         stride = 32 * words + 1 if wide else min(32 * words, -(-self.longest // 32) * 32) + 1
         space = self._space_words(size_class, stride)
         warps = max(1, min(_CLASS_WARPS[size_class], device.max_shared_bytes // (4 * space)))
@@ -325,7 +325,7 @@ class _Search:
 
 
 def width_for(size: int, words: int) -> int:
-    """Words of the rows of a matrix: the next width that searches are compiled for, as in cliques/enumerate.cuh."""
+    """Words of the rows of a matrix: the next width for which searches are compiled, as in cliques/enumerate.cuh."""
     return min(words, next(width for width in (1, 2, 4, 8, 12, 16) if 32 * width >= min(size, 512)))
 
 
@@ -334,7 +334,7 @@ def measure_lanes(
 ) -> dict[str, float]:
     """Mean number of lanes of a warp that take part in an AND, with these options (default: those of "enumerate").
 
-    Triangles that are counted from registers are no search of lanes; leave `classes` out to see all steps.
+    Triangles counted from registers are not included; to see all steps, use options without `classes`.
     """
     options = replace(options or options_for("enumerate", k), measure=True)
     counted = count_tasks(device, view, Task(0, len(view["neighbors"])), control=Control(), k=k, options=options)
@@ -348,9 +348,9 @@ def measure_lanes(
 def measure_construction(
     device: KernelDevice, view: Mapping[str, Any], k: int, *, build_level: int, walk: Literal["queued", "scheduled"]
 ) -> dict[str, Int64Array | FloatArray]:
-    """What every edge task takes if matrices are built at a level: `ticks`, `size` (candidates) and `density` of each.
+    """The cost of every edge task if matrices are built at a level: `ticks`, `size` (candidates) and `density` of each.
 
-    Tasks are not cut, and come in the order of their queues: by class, then as they were found. Edges with more
+    Tasks are not cut, and are in the order of their queues: by class, then in the order found. Edges with more
     candidates than a warp takes are left out.
     """
     options = EnumerateOptions(walk, classes=False, build_level=build_level, split=False, measure=True)

@@ -1,8 +1,8 @@
-"""Counting by pivoting on a CUDA device: the launches behind mining/cliques.cu and mining/all_cliques.cu.
+"""Counts cliques by pivoting on a CUDA device: the launches of mining/cliques.cu and mining/all_cliques.cu.
 
-A task becomes roots, roots become batches whose bit rows fit the device, and each batch is counted by one launch, or two
-if some of its roots have more neighbors than shared memory has bits for. A launch ends by itself when its warps have
-spent their budgets; the driver hears a stop then, and launches again until no work is left.
+A task becomes roots, and roots become batches whose bit rows fit on the device. Each batch is counted by one launch, or
+by two if some of its roots have more neighbors than shared memory has bits for. A launch ends when its warps have spent
+their budgets. The driver then checks for a stop, and launches again until no work is left.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _STACK_WORDS, _STATE_WORDS = 160, 32
 _TASK_HEADER, _FRAME_HEADER, _LIST_WORDS = 4, 2, 16
 _WORK_WORDS, _TOTAL, _NODES, _LARGE, _SMALL, _QUEUE = 9, 2, 4, 5, 6, 7
 _BLOCKS = 3  # per multiprocessor, as __launch_bounds__ says
-_RESERVED_SHARED_BYTES = 1024  # of every block, by the hardware
+_RESERVED_SHARED_BYTES = 1024  # per block, reserved by the hardware
 
-# How launches behave; see pivot_search in cliques/pivot.cuh. Measured on an H200.
-CUT_OUT_FROM = 4  # vertices still needed, for which the candidates of a branch get a matrix of their own
-NEVER_CUT_OUT_UP_TO = 6  # a search for so few vertices is over too soon
+# Behavior of launches; see pivot_search in cliques/pivot.cuh. Measured on an H200.
+CUT_OUT_FROM = 4  # missing vertices from which the candidates of a branch get a separate matrix
+NEVER_CUT_OUT_UP_TO = 6  # searches for up to this number of vertices are too short for a separate matrix
 GIVE_WHEN = 1
-NODES_PER_LAUNCH = 1 << 17  # of a warp: a fifth of a second or so
+NODES_PER_LAUNCH = 1 << 17  # per warp: about a fifth of a second
 PATIENCE = 1 << 16
 QUEUE_RECORDS, _QUEUE_WORDS = 1 << 17, 1 << 26
 _MOST_LEAF_COPIES, _LEAF_CELLS = 64, 1 << 21
@@ -50,21 +50,21 @@ _LONGEST = 0xFFFF
 
 @dataclass(frozen=True)
 class PivotKernel:
-    """A kernel of one of the two sources, and what it makes of leaves."""
+    """A kernel of one of the two sources, and whether it stores leaves."""
 
     source: KernelSource
     as_leaves: bool
-    defines: Mapping[str, str] = field(default_factory=dict)  # beside MAX_WORDS
+    defines: Mapping[str, str] = field(default_factory=dict)  # in addition to MAX_WORDS
 
 
 @dataclass
 class PivotCount:
-    """What the searches of a call have found so far."""
+    """The results of the searches of a call so far."""
 
     total: int = 0
     leaves: list[AnyArray] = field(default_factory=list)  # of each launch, [h][p]
     nodes: int = 0
-    given: int = 0  # branches that went from one warp to another
+    given: int = 0  # branches passed from one warp to another
     complete: bool = True
 
 
@@ -97,7 +97,7 @@ def count_roots(
     control: Control,
     most_launches: int | None = None,
 ) -> None:
-    """Adds the cliques below roots; with `most_launches` per batch it may not get to the end, and says so."""
+    """Adds the cliques below roots. With `most_launches` per batch it may stop early, see `found.complete`."""
     if roots.longest > _LONGEST:
         raise UnsupportedError(
             f"CUDA devices search rows of up to {_LONGEST} neighbors, this graph has {roots.longest}; devices='cpu' has no such limit"
@@ -111,7 +111,7 @@ def count_roots(
 
 
 def pivot_memory(device: KernelDevice, shape: Mapping[str, int], *, leaves: bool) -> int:
-    """Bytes beside the view: bit rows, the queue, stacks that do not fit shared memory, tables of leaves."""
+    """Bytes in addition to the view: bit rows, the queue, stacks outside shared memory, tables of leaves."""
     longest = int((2 * shape["num_edges"]) ** 0.5) + 1
     record = _record_words(-(-longest // 32))
     warps = _WARPS * _BLOCKS * device.num_multiprocessors
@@ -120,7 +120,7 @@ def pivot_memory(device: KernelDevice, shape: Mapping[str, int], *, leaves: bool
 
 
 def _classes(roots: CliqueRoots, batch: Task) -> Iterator[Task]:
-    """A batch cut where roots become short enough for shared memory."""
+    """A batch, cut at the first root that is short enough for shared memory."""
     cut = min(max(_longer_than(roots, 32 * MAX_WORDS[-1]), batch.begin), batch.end)
     yield from (Task(begin, end) for begin, end in pairwise((batch.begin, cut, batch.end)) if begin < end)
 
@@ -131,17 +131,17 @@ def _longer_than(roots: CliqueRoots, degree: int) -> int:
 
 @dataclass(frozen=True)
 class _Draws:
-    """How small roots are drawn by warps: some one by one, then several at a time, tiny ones many at a time."""
+    """How warps draw small roots: first one by one, then several at a time, and tiny ones many at a time."""
 
     alone: int
     of_several: int  # draws
-    several: int  # roots of such a draw
+    several: int  # roots per such draw
     tiny: int
     number: int
 
     @classmethod
     def of(cls, wide: int, small: int, tiny: int, warps: int) -> _Draws:
-        """For so many small roots, `wide` of them with more than a word of neighbors, and tiny ones besides."""
+        """The draws for `small` roots, `wide` of them with more than a word of neighbors, and `tiny` more roots."""
         alone = min(small, max(wide, 4 * warps))
         several = max(1, min(8, (small - alone) // (8 * warps)))
         tiny_per_draw = max(4, min(32, tiny // (2 * warps) // 4 * 4))
@@ -184,7 +184,7 @@ class _Search:
         return self.slots.end - self.middle
 
     def grid(self) -> int:
-        """As many blocks as are resident: those without a root of their own help others."""
+        """The number of resident blocks, even if roots are fewer: blocks without a root of their own help others."""
         per_multiprocessor = self.device.max_shared_bytes // (self.shared_bytes + _RESERVED_SHARED_BYTES)
         resident = self.device.num_multiprocessors * max(1, min(_BLOCKS, per_multiprocessor))
         helped = 64 if self.k > 3 else 1
@@ -220,7 +220,7 @@ class _Search:
         )
         arguments = (
             offsets,
-            roots.astype(np.int32, copy=False),  # no CUDA device has views with more rows than that
+            roots.astype(np.int32, copy=False),  # views on CUDA devices have no more rows than this type holds
             shifts,
             slab,
             *(np.int64(value) for value in slots),
@@ -268,7 +268,7 @@ class _Search:
         return self.device.zeros((copies, self.k + 1, width), np.uint64)
 
     def _binomials(self) -> Any:
-        """Up to the longest row, in whole words of a set: few different tables for all graphs."""
+        """Binomials up to the longest row, rounded up to whole words of a set, so that graphs share a few tables."""
         most = -(-self.degree // 64) * 64
         return self.device.constant(("binomials", most, self.k), lambda: binomials(most, self.k, 2))
 
@@ -283,17 +283,17 @@ def _queue_records(record_words: int) -> int:
 
 
 def cut_out_from(k: int) -> int:
-    """Vertices that a search must still need for its candidates to get a matrix of their own."""
+    """The number of missing vertices from which the candidates of a search get a separate matrix."""
     return k if k <= NEVER_CUT_OUT_UP_TO else CUT_OUT_FROM
 
 
 def patience(device: KernelDevice) -> int:
-    """How often a warp without work looks for some. Emulated blocks must not wait: the one waited for may be next."""
+    """How often an idle warp looks for work. Emulated blocks must not wait, because they run one after another."""
     return 0 if device.xp is np else PATIENCE
 
 
 def _start_new_list(device: KernelDevice, work: Any, flags: Any, records: Any, takers: int, givers: int) -> None:
-    """Moves the records that nobody has taken to the front of the queue's list, and makes the rest of it free."""
+    """Moves the records that no warp has taken to the front of the queue's list, and frees the rest of the list."""
     left = max(0, givers - takers)
     records[:left] = records[takers:givers].copy()
     flags[:] = 0
@@ -302,13 +302,13 @@ def _start_new_list(device: KernelDevice, work: Any, flags: Any, records: Any, t
 
 
 def _matchings() -> AnyArray:
-    """C(m, j) 2^j: choices of j of m pairs, one end of each."""
+    """C(m, j) 2^j: the ways to choose j of m pairs and one end of each."""
     side = range(_MOST_PAIRS + 1)
     return np.array([[comb(m, j) << j for j in side] for m in side], np.uint64)
 
 
 def _region_words(max_words: int) -> int:
-    """32-bit words of pivot_region<max_words>, in whole 16 bytes."""
+    """32-bit words of pivot_region<max_words>, rounded up to a multiple of 16 bytes."""
     if max_words <= _NARROW_WORDS:
         return 0
     levels = _LEVELS * (1 + 2 * max_words)
@@ -317,7 +317,7 @@ def _region_words(max_words: int) -> int:
 
 
 def _space_words(max_words: int, degree: int) -> int:
-    """32-bit words of a warp_space for roots of up to `degree` neighbors, in whole 16 bytes."""
+    """32-bit words of a warp_space for roots of up to `degree` neighbors, rounded up to a multiple of 16 bytes."""
     lists = 16 * max(max_words, _NARROW_WORDS) + _NARROW_DEGREE // 2 + _SINGLE_STRIDE // 2
     matrices = _NARROW_WORDS * _NARROW_STRIDE + _SINGLE_STRIDE
     return -(-(matrices + _STACK_WORDS + lists + _STATE_WORDS + 2 * -(-degree // 32)) // 4) * 4

@@ -1,4 +1,4 @@
-"""Drives cliques/pivot_by.cu: in how many k-cliques each vertex or each edge is, by pivoting."""
+"""Drives cliques/pivot_by.cu: the number of k-cliques at each vertex or edge, by pivoting."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WARPS, _ROLES, _FRAME_HEADER = 8, 3, 4
 _WORK_WORDS, _DRAWN = 4, 2
 
 _SCRATCH_BYTES = 1 << 29
-_ROOTS_PER_WARP = 16  # and launch: a stop is heard between launches
+_ROOTS_PER_WARP = 16  # per launch; a stop takes effect between launches
 
 
 def launch(
@@ -37,7 +37,7 @@ def launch(
     k: int,
     by: Literal["vertex", "edge"],
 ) -> dict[str, Any]:
-    """The number of k-cliques by rank or by entry of the oriented view, and in all."""
+    """The number of k-cliques, in total and by rank or by entry of the oriented view."""
     limbs = limbs_for(bound_of_rows(view["row_counts"], k))
     units = len(view["offsets"]) - 1 if by == "vertex" else len(view["neighbors"])
     counts = device.zeros((units, limbs), np.uint64)
@@ -48,12 +48,12 @@ def launch(
             _credit(device, view, roots, rows, task, counts, control=control, k=k, by=by)
         control.advance(task.end - task.begin)
     found = device.get(counts)
-    shares = k if by == "vertex" else k * (k - 1) // 2  # each clique has so many vertices or edges
+    shares = k if by == "vertex" else k * (k - 1) // 2  # the number of vertices or edges of a clique
     return {"total": _sum(found) // shares, "counts": found}
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], *, k: int, by: Literal["vertex", "edge"]) -> int:
-    """Bytes beside the view: bit rows, the memory of warps, and counts of two words each."""
+    """Bytes in addition to the view: bit rows, the memory of warps, and counts of two words each."""
     units = shape["num_vertices"] if by == "vertex" else shape["num_edges"]
     return rows_memory(shape) + _SCRATCH_BYTES + 16 * units
 
@@ -110,7 +110,7 @@ def _binomials(most: int, k: int, limbs: int) -> AnyArray:
 
 
 def _sum(counts: AnyArray) -> int:
-    """The sum of all numbers, exactly: halves of words cannot overflow."""
+    """The exact sum of all numbers. It adds halves of words, whose sums cannot overflow."""
     low = (counts & np.uint64(0xFFFFFFFF)).sum(axis=0, dtype=np.uint64).tolist()
     high = (counts >> np.uint64(32)).sum(axis=0, dtype=np.uint64).tolist()
     return sum((a + (b << 32)) << (64 * limb) for limb, (a, b) in enumerate(zip(low, high, strict=True)))

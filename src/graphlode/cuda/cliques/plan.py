@@ -16,7 +16,7 @@ from graphlode.types import AnyArray, Int64Array, Task
 
 SOURCE = KernelSource("cliques/plan", ("clique_plan",), {"VERTEX_T": ("int", "long long")})
 
-# As in cliques/tasks.cuh: the most candidates of each class that a warp takes; one more class is beyond.
+# As in cliques/tasks.cuh: the largest number of candidates in each class of a warp; one more class has larger sets.
 CLASSES = (32, 128, 256, 512)
 NUM_CLASSES = len(CLASSES) + 1
 TASK_BYTES = 16
@@ -27,10 +27,11 @@ QUEUED, DRAWN, STEPS, WORK_WORDS = 2, 2 + NUM_CLASSES, 2 + 2 * NUM_CLASSES, 4 + 
 # As in cliques/tasks.cuh: edges below longer rows go to the last class.
 WIDEST_ROWS = 1024
 
-# Places within a root are 16-bit numbers in a task.
+# Positions within a root are 16-bit numbers in a task.
 LONGEST_ROW = 2**16 - 1
 
-# A part is to have so many cliques, and so many for each cell of the matrix that it may have to build.
+# The intended number of cliques of a part, and the smallest number for each cell of the matrix that it may have to
+# build.
 CLIQUES_PER_PART = 1 << 18
 CLIQUES_PER_CELL = 256
 _MOST_TASKS = 1 << 25
@@ -39,13 +40,13 @@ _SLICE_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class TaskPlan:
-    """Queues of tasks on the device: class c begins at task `begins[c]`; `work[QUEUED + c]` are in it."""
+    """Queues of tasks on the device: class c begins at task `begins[c]` and has `work[QUEUED + c]` tasks."""
 
     tasks: Any
     class_begins: Any
     parts: Any
     work: Any
-    capacities: Int64Array  # by class: no more tasks than this
+    capacities: Int64Array  # by class, an upper bound of the number of tasks
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -53,19 +54,19 @@ class TaskPlan:
 
 
 def parts_of(size: int, needed: int, cliques_per_part: int) -> int:
-    """Into how many tasks a set of `size` candidates is cut of which cliques take `needed`.
+    """The number of tasks into which a set of `size` candidates is cut; its cliques need `needed` of them.
 
-    As if all candidates were adjacent: the sets that take long are nearly so. Each part may have to build the matrix
-    of the set again, so it must be worth that.
+    The rule assumes that all candidates are adjacent, because sets that take long are nearly complete. Each part may
+    have to build the matrix of the set again, so it must have enough work for that.
     """
     worth = max(cliques_per_part, CLIQUES_PER_CELL * size * size)
     return max(1, min(size, -(-comb(size, needed) // max(1, worth))))
 
 
 def next_slice(size: int, seconds: float) -> int:
-    """How many tasks to launch at once, after `size` of them took this long.
+    """The number of tasks for the next launch, if `size` tasks took this long.
 
-    Far more after a slice that was over in no time: between slices the device waits for the host.
+    It grows much faster after a very short slice, because the device is idle between slices.
     """
     if seconds < _SLICE_SECONDS / 2:
         return size * (8 if seconds < _SLICE_SECONDS / 32 else 2)
@@ -84,10 +85,10 @@ def plan_tasks(
     by_root: bool = False,
     split: bool = True,
 ) -> TaskPlan:
-    """Queues of what is to be searched below the entries of a task. Returns before they are there.
+    """Queues of the searches below the entries of a task. Returns before they are filled.
 
-    More than `most_per_warp` candidates are for a block. `one_class`: all others go to this class; `by_root`: the class
-    of an edge is that of its root.
+    Sets of more than `most_per_warp` candidates are for a block. `one_class`: all other sets go to this class.
+    `by_root`: an edge has the class of its root.
     """
     rules = (roots.key, k, most_per_warp, one_class, by_root, CLIQUES_PER_PART if split else 0)
     parts, capacities, begins = _layout(*rules)
@@ -95,10 +96,10 @@ def plan_tasks(
     work = device.zeros(WORK_WORDS, np.int64)
     if roots.whole:
         class_begins = device.constant(("class begins", *rules), lambda: begins[:-1])
-        parts_there = device.constant(("parts", *rules), lambda: parts)
+        device_parts = device.constant(("parts", *rules), lambda: parts)
     else:
-        class_begins, parts_there = device.asarray(begins[:-1]), device.asarray(parts)
-    plan = TaskPlan(tasks, class_begins, parts_there, work, capacities)
+        class_begins, device_parts = device.asarray(begins[:-1]), device.asarray(parts)
+    plan = TaskPlan(tasks, class_begins, device_parts, work, capacities)
     slots = rows.batch.end - rows.batch.begin
     grid, block = launch_shape(device, slots, per_block=8)
     scalars = (
@@ -111,7 +112,7 @@ def plan_tasks(
 
 
 def tasks_memory(shape: Any) -> int:
-    """Bytes of the queues, at most."""
+    """An upper bound of the bytes of the queues."""
     return TASK_BYTES * (int(shape["num_edges"]) + _MOST_TASKS)
 
 
@@ -119,9 +120,9 @@ def tasks_memory(shape: Any) -> int:
 def _layout(
     row_counts: bytes, k: int, most_per_warp: int, one_class: int, by_root: bool, cliques_per_part: int
 ) -> tuple[Any, Int64Array, Int64Array]:
-    """Parts by number of candidates, how many tasks each class may get, and where classes begin if all get so many.
+    """Parts by number of candidates, an upper bound of the tasks of each class, and the begins of full classes.
 
-    There are fewer parts if they would be too many.
+    If there would be too many parts, fewer are made.
     """
     counts = np.frombuffer(row_counts, np.int64)
     exactly = counts[:-1] - counts[1:]  # rows of each length
@@ -143,7 +144,7 @@ def _layout(
 def _capacities(
     exactly: Int64Array, parts: AnyArray, k: int, most_per_warp: int, one_class: int, by_root: bool
 ) -> Int64Array:
-    """No more tasks than this in each class: an entry has at most as many candidates as its row has entries after it."""
+    """Upper bounds of the tasks in each class: an entry has at most as many candidates as later entries in its row."""
     longest = len(exactly) - 1
     sizes = np.arange(longest + 1)
     classes = np.searchsorted(CLASSES, sizes) if one_class < 0 else np.full(longest + 1, one_class)
@@ -156,9 +157,9 @@ def _capacities(
         below = parts if k == 4 else np.append(0, parts.cumsum()[:-1])
         np.add.at(found, by_degree, exactly * below)
         return found
-    for narrow in (True, False):  # rows that warps take, and longer ones
+    for narrow in (True, False):  # rows for warps, then longer ones
         rows = np.where((sizes <= WIDEST_ROWS) == narrow, exactly, 0)
-        entries = np.append(rows[::-1].cumsum()[::-1][1:], 0)  # with room for n candidates, for each n
+        entries = np.append(rows[::-1].cumsum()[::-1][1:], 0)  # for each n, the entries that may have n candidates
         if not narrow:
             found[-1] += int((entries * parts).sum())
             continue

@@ -1,4 +1,4 @@
-"""Drives cliques/rows.cu: the neighbourhood of every root of a task as a matrix of bits, all in one slab.
+"""Drives cliques/rows.cu: the neighborhood of every root of a task as a matrix of bits, all in one slab.
 
 For a driver that searches below roots:
 
@@ -8,15 +8,15 @@ For a driver that searches below roots:
         kernels.launch(..., (*rows.arguments, ...))            # slots batch.begin .. batch.end of rows
     rows.check(words, OPERATION)                               # words: the host's copy of rows.work
 
-`rows.arguments` are the five arrays of `clique_rows<VERTEX_T>` in cliques/rows.cuh, in order: offsets, neighbors,
-roots (by slot), slab_shifts (int64, by length), slab (uint32). In a kernel, `rows.at(slot)` says which vertex the root
-is, its first entry, its number of neighbors d, the words ceil(d / 32) of a bit row and where its d rows begin. Bits
-are undirected: bit j of row i and bit i of row j. `bits_above(i, word)` masks a row down to the neighbors that rank
-above i, which makes it the directed row. `roots.row_counts[d]` is the number of slots with at least d neighbors
-(host), so slots of the size class (low, high] are row_counts[high + 1] .. row_counts[low + 1].
+`rows.arguments` are the five arrays of `clique_rows<VERTEX_T>` in cliques/rows.cuh, in order: offsets, neighbors, roots
+(by slot), slab_shifts (int64, by length), slab (uint32). In a kernel, `rows.at(slot)` gives the vertex of the root, its
+first entry, its number of neighbors d, the words ceil(d / 32) of a bit row, and the begin of its d rows. Bits are
+undirected: bit j of row i and bit i of row j. `bits_above(i, word)` masks a row to the neighbors that rank above i,
+which makes it the directed row. `roots.row_counts[d]` is the number of slots with at least d neighbors (on the host),
+so slots of the size class (low, high] are row_counts[high + 1] .. row_counts[low + 1].
 
-A task is a range of entries. `select_roots` also gives the rows that lie only partly in it (at most two): a kernel
-clips the places of a root to the task, that is to begin - root.begin .. end - root.begin.
+A task is a range of entries. `select_roots` also returns rows that are only partly in it (at most two). A kernel clips
+the positions of a root to the task, that is to begin - root.begin .. end - root.begin.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _WARPS, _WARP_DEGREES, _BLOCK_DEGREE, _SPREAD = 8, (64, 32, 16, 8), 512, 4
 _WORK_WORDS = 4
 
 SLAB_WORDS = 1 << 28
-"""Words of the slab, at most: roots with more together are searched in several batches. One root may need more."""
+"""Largest number of words of the slab. Roots that need more are searched in several batches. One root may need more."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class CliqueRoots:
 
     roots: Any  # on the device
     row_counts: Int64Array  # row_counts[d]: slots with at least d neighbors, for d = 0 .. longest + 1
-    num_roots: int  # slots that are long enough to be searched; `roots` may hold more
-    whole: bool = False  # whether these are all rows of a view: what depends on them alone stays on the device
+    num_roots: int  # slots that are long enough to search; `roots` may hold more
+    whole: bool = False  # whether these are all rows of a view; if so, tables that depend on them stay on the device
 
     @property
     def longest(self) -> int:
@@ -59,11 +59,11 @@ class CliqueRoots:
 
     @cached_property
     def key(self) -> bytes:
-        """Tells row counts apart."""
+        """A key that identifies the row counts."""
         return self.row_counts.tobytes()
 
     def longest_in(self, batch: Task) -> int:
-        """Neighbors of the first slot of a batch."""
+        """Number of neighbors of the first slot of a batch."""
         return int(np.searchsorted(-self.row_counts, -batch.begin)) - 1
 
 
@@ -72,16 +72,16 @@ class CliqueRows:
     """The bit rows of a batch of roots, on the device."""
 
     arguments: tuple[Any, ...]
-    work: Any  # the status is in its first two words
+    work: Any  # its first two words are the status
     batch: Task
 
     def check(self, words: Any, operation: str, device: str) -> None:
-        """Raise KernelFaultError if the build met a bad neighbor; `words` is `work` on the host."""
+        """Raise KernelFaultError if the build found an invalid neighbor; `words` is `work` on the host."""
         raise_fault(words, operation, device)
 
 
 def select_roots(device: KernelDevice, view: Mapping[str, Any], task: Task, *, shortest: int) -> CliqueRoots:
-    """The roots with at least `shortest` neighbors of which at least one entry is in the task."""
+    """The roots with at least `shortest` neighbors and at least one entry in the task."""
     row_counts: Int64Array = view["row_counts"]
     if shortest >= len(row_counts):
         return CliqueRoots(view["roots"], np.zeros(2, np.int64), 0)
@@ -97,7 +97,7 @@ def select_roots(device: KernelDevice, view: Mapping[str, Any], task: Task, *, s
 
 
 def batches(roots: CliqueRoots, most_words: int = 0) -> Iterator[Task]:
-    """Ranges of slots whose matrices fit the slab, heaviest first."""
+    """Ranges of slots whose matrices fit in the slab, heaviest first."""
     limit = most_words or SLAB_WORDS
     words, begins, total = _layout(roots.key)
     if total <= limit:
@@ -108,7 +108,7 @@ def batches(roots: CliqueRoots, most_words: int = 0) -> Iterator[Task]:
     while slot < roots.num_roots:
         degree = int(np.searchsorted(-roots.row_counts, -slot)) - 1
         end_word = _begin_of(roots, words, begins, slot, degree) + max(limit, int(words[degree]))
-        # The shortest length of which at least a part still fits, then the slots of it that do.
+        # The shortest length that still fits at least partly, then the slots of this length that fit.
         while degree > 0 and begins[degree - 1] <= end_word and roots.row_counts[degree] < roots.num_roots:
             degree -= 1
         first = int(roots.row_counts[degree + 1])
@@ -119,7 +119,7 @@ def batches(roots: CliqueRoots, most_words: int = 0) -> Iterator[Task]:
 
 
 def build_rows(device: KernelDevice, view: Mapping[str, Any], roots: CliqueRoots, batch: Task) -> CliqueRows:
-    """The matrices of the slots of a batch. Returns before they are there: launch what reads them on the same stream."""
+    """The matrices of the slots of a batch. Returns before they are built: use them on the same stream."""
     offsets, neighbors = view["offsets"], view["neighbors"]
     words, begins, _ = _layout(roots.key)
     degree = roots.longest_in(batch)
@@ -156,17 +156,17 @@ def build_rows(device: KernelDevice, view: Mapping[str, Any], roots: CliqueRoots
 
 
 def rows_memory(shape: Mapping[str, int]) -> int:
-    """Bytes of a slab, at most: no root has more neighbors than sqrt(2 m) in an order by degeneracy."""
+    """An upper bound of the bytes of a slab: a degeneracy order has no rows longer than sqrt(2 m)."""
     edges = shape["num_edges"]
     longest = int((2 * edges) ** 0.5) + 1
     return 4 * min(SLAB_WORDS, edges * -(-longest // 32))
 
 
 class _Layout(NamedTuple):
-    """How matrices lie back to back if all slots are in one slab."""
+    """The layout of matrices stored back to back, if all slots are in one slab."""
 
     words: Int64Array  # of the matrix of a root, by its number of neighbors
-    begins: Int64Array  # by number of neighbors, the word at which slots with so many begin
+    begins: Int64Array  # by number of neighbors, the word at which slots of this length begin
     total: int
 
 
@@ -181,7 +181,7 @@ def _layout(row_counts: bytes) -> _Layout:
 
 
 def _shifts(device: KernelDevice, roots: CliqueRoots, start: int) -> Any:
-    """By number of neighbors, what takes a slot times its words to its place in the slab."""
+    """By number of neighbors, the offset that turns slot times words into the position in the slab."""
 
     def make() -> Int64Array:
         words, begins, _ = _layout(roots.key)
@@ -199,6 +199,6 @@ def _longer_than(roots: CliqueRoots, degree: int) -> int:
 
 
 def _space_bytes(degree: int, itemsize: int) -> int:
-    """Shared memory to build a matrix: where rows lie, the table of members with their places, bits; as build_space."""
+    """Shared memory to build a matrix: row begins, the table of members with positions, bits. As build_space."""
     slots = 1 << max(5, (degree * _SPREAD - 1).bit_length())
     return -(-(degree * 16 + slots * (itemsize + 2) + 4 * degree * -(-degree // 32)) // 16) * 16

@@ -1,4 +1,4 @@
-"""Drives cliques/sets.cu: k-cliques by intersecting sorted lists, in slices of entries."""
+"""Drives cliques/sets.cu: counts k-cliques by intersecting sorted lists, in slices of entries."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ def count(device: KernelDevice, view: Mapping[str, Any], tasks: Iterator[Task], 
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], *, k: int) -> int:
-    """Bytes beside the view: k lists for every warp; no row is longer than sqrt(2 m) in an order by degeneracy."""
+    """Bytes in addition to the view: k lists per warp; a degeneracy order has no rows longer than sqrt(2 m)."""
     longest = int((2 * shape["num_edges"]) ** 0.5) + 1
     return 8 * _WARPS * device.num_multiprocessors * k * (longest * shape["vertex_bytes"] + 8)

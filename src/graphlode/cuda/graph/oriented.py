@@ -23,11 +23,11 @@ SOURCE = KernelSource(
 
 # Words of approximate_state in oriented.cu, followed by the two status words.
 _REMAINING, _DEGREE_SUM, _STATE_WORDS = 3, 4, 9
-_ROUNDS_PER_LOOK = 4
+_ROUNDS_PER_CHECK = 4
 
 
 def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: Control) -> dict[str, Any]:
-    """Offsets, neighbors (ranks, ascending in each row) and the vertex of each rank, in the order that `view.by` names."""
+    """Offsets, neighbors (ranks, ascending in each row) and the vertex of each rank, in the order `view.by`."""
     xp, offsets, neighbors = device.xp, base["offsets"], base["neighbors"]
     num_vertices = len(offsets) - 1
     if num_vertices > MAX_NARROW_VERTICES:
@@ -61,7 +61,7 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
 
 
 def _primary_key(device: KernelDevice, base: Mapping[str, Any], by: str, control: Control) -> Any:
-    """What vertices are ordered by, before their index."""
+    """The first key of the order; the second is the vertex."""
     if by == "degree":
         return device.xp.diff(base["offsets"])
     if by == "degeneracy":
@@ -72,7 +72,7 @@ def _primary_key(device: KernelDevice, base: Mapping[str, Any], by: str, control
 
 
 def order_vertices(device: KernelDevice, primary: Any, dtype: Any) -> Any:
-    """The vertices by ascending (primary, index). One sort of combined keys: CuPy sorts plain integers by radix."""
+    """The vertices by ascending (primary, index), with one sort of combined keys: CuPy sorts integers by radix."""
     num_vertices = len(primary)
     bits = rank_bits(num_vertices)
     keys = primary.astype(np.int64)
@@ -89,7 +89,7 @@ def rank_bits(num_vertices: int) -> int:
 
 
 def _approximate_rounds(device: KernelDevice, base: Mapping[str, Any], control: Control) -> Any:
-    """The round in which each vertex leaves the approximate core order."""
+    """The round of each vertex in the approximate core order."""
     xp, offsets, neighbors = device.xp, base["offsets"], base["neighbors"]
     num_vertices = len(offsets) - 1
     degree = xp.diff(offsets).astype(np.int32)
@@ -108,7 +108,7 @@ def _approximate_rounds(device: KernelDevice, base: Mapping[str, Any], control: 
     count = np.int64(num_vertices)
     while True:
         control.check()
-        for _ in range(_ROUNDS_PER_LOOK):
+        for _ in range(_ROUNDS_PER_CHECK):
             kernels.launch("approximate_choose", grid, block, (offsets, count, degree, rounds, queue, state))
             removal = (offsets, neighbors, count, degree, rounds, queue, state, status)
             kernels.launch("approximate_remove", wide_grid, block, removal)
@@ -119,6 +119,6 @@ def _approximate_rounds(device: KernelDevice, base: Mapping[str, Any], control: 
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:
-    """Bytes to build the view: itself; on the way a rank and a sort key per vertex, and a key per edge, sorted apart."""
+    """Bytes to build the view: the view itself; temporarily a rank and a sort key per vertex, and two keys per edge."""
     n, m, width = shape["num_vertices"], shape["num_edges"], shape["vertex_bytes"]
     return 8 * (n + 1) + width * (2 * n + m) + 16 * n + 16 * m

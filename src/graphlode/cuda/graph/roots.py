@@ -22,12 +22,12 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
     keys = (longest - lengths) << bits
     keys |= xp.arange(len(lengths), dtype=np.int64)
     keys.sort()
-    num_roots = int(row_counts[2:3].sum())  # rows of two entries or more; 0 if none is so long
+    num_roots = int(row_counts[2:3].sum())  # number of rows with at least two entries; 0 if row_counts is shorter
     roots = (keys[:num_roots] & ((1 << bits) - 1)).astype(base["neighbors"].dtype)
     device.synchronize()
     return {**base, "roots": roots, "row_counts": row_counts}
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:
-    """Bytes to build the view: itself; on the way a length and a key per row, sorted apart."""
+    """Bytes to build the view: the view itself; temporarily a length and two sort keys per row."""
     return (shape["vertex_bytes"] + 32) * shape["num_vertices"]

@@ -1,7 +1,7 @@
-"""The rows of a view as kernels that walk rows take them: compressed, or on the pages of a shard.
+"""The rows of a view as arguments of kernels: compressed, or on the pages of a shard.
 
-Such a kernel is compiled for a type of rows, the define ROWS: `csr_rows` of include/rows.cuh or `page_rows` of
-store/rows.cuh. Its first two arguments are the arrays that the type is made of.
+A kernel that reads rows is compiled for a type of rows, the define ROWS: `csr_rows` of include/rows.cuh or `page_rows`
+of store/rows.cuh. Its first two arguments are the arrays of that type.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class KernelRows:
 
     @property
     def entries_by_length(self) -> float:
-        """How many entries there are for each that the kernels' lengths of rows come to: those of pages count gaps."""
+        """Number of entries divided by the length of the rows as kernels measure it: on pages it includes gaps."""
         return 1.0 if self.state is None else self.num_entries / (self.num_leaves * LEAF_SLOTS)
 
 

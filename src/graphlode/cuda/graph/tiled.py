@@ -20,9 +20,9 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
     num_vertices = len(offsets) - 1
     if num_vertices > MAX_NARROW_VERTICES:
         raise UnsupportedError(f"tiled views have up to {MAX_NARROW_VERTICES} vertices, this one has {num_vertices}")
-    # The source of entry i is the last row that does not begin behind it.
+    # The source of entry i is the last row that begins at or before it.
     sources = xp.searchsorted(offsets, xp.arange(len(neighbors), dtype=np.int64), side="right") - 1
-    out_degrees, beside = xp.diff(offsets), {}
+    out_degrees, linked_arrays = xp.diff(offsets), {}
     if view.linked:
         touched = out_degrees > 0
         touched[neighbors] = True
@@ -30,7 +30,7 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
         if view.worth_linking(len(linked), num_vertices):
             numbers = xp.cumsum(touched, dtype=np.int64) - 1
             sources, neighbors, out_degrees = numbers[sources], numbers[neighbors], out_degrees[linked]
-            beside = {"linked": linked, "num_vertices": num_vertices}
+            linked_arrays = {"linked": linked, "num_vertices": num_vertices}
             num_vertices = len(linked)
     num_rows, num_columns = -(-num_vertices >> row_bits), -(-num_vertices >> _COLUMN_BITS)
     # Keys by row of tiles, column, source and destination: CuPy sorts plain integers by radix.
@@ -56,11 +56,11 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
         "out_degrees": out_degrees,
         "num_rows": num_vertices,
         "row_bits": row_bits,
-        **beside,
+        **linked_arrays,
     }
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:
-    """Bytes to build the view: itself; on the way a key per entry, sorted apart, its ends, and its place in a tile."""
+    """Bytes to build the view: the view itself; temporarily two sort keys, both ends and a position per entry."""
     n, m = shape["num_vertices"], shape["num_entries"]
     return 32 * n + 16 * (-(-n >> 16)) * (-(-n >> 13)) + (4 + 48) * m

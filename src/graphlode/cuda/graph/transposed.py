@@ -1,4 +1,4 @@
-"""The transposed view on a CUDA device: one sort of the entries, turned round."""
+"""The transposed view on a CUDA device: one sort of the reversed entries."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
     counts = xp.bincount(keys, minlength=num_vertices) if len(keys) else xp.zeros(num_vertices, np.int64)
     control.check()
     keys <<= bits
-    # The tail of entry i is the last row that does not begin behind it.
+    # The tail of entry i is the last row that begins at or before it.
     keys |= xp.searchsorted(offsets, xp.arange(len(keys), dtype=np.int64), side="right") - 1
     keys.sort()
     keys &= (1 << bits) - 1
-    turned = device.zeros(num_vertices + 1, np.int64)
-    turned[1:] = xp.cumsum(counts[:num_vertices])
-    arrays = {"offsets": turned, "neighbors": keys.astype(neighbors.dtype), "out_degrees": xp.diff(offsets)}
+    transposed_offsets = device.zeros(num_vertices + 1, np.int64)
+    transposed_offsets[1:] = xp.cumsum(counts[:num_vertices])
+    arrays = {"offsets": transposed_offsets, "neighbors": keys.astype(neighbors.dtype), "out_degrees": xp.diff(offsets)}
     device.synchronize()
     return arrays
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:
-    """Bytes to build the view: itself; on the way a key per entry, sorted apart, and its tail."""
+    """Bytes to build the view: the view itself; temporarily two sort keys and the tail of each entry."""
     return 40 * (shape["num_vertices"] + 1) + (shape["vertex_bytes"] + 24) * shape["num_entries"]

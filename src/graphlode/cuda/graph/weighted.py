@@ -1,4 +1,4 @@
-"""The rows with their weights on a CUDA device: those of a store have them, others get them by one sort."""
+"""The rows with their weights on a CUDA device. Rows of a store carry them; others need one sort."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
 
 
 def _of_entries(device: KernelDevice, offsets: Any, neighbors: Any, edge_weights: Any) -> Any:
-    """The weight of each edge at both of its entries: at the upper ones in order, at the lower ones by their upper end."""
+    """The weight of each edge at both its entries: upper entries are in order, lower ones are sorted by upper end."""
     xp, num_vertices = device.xp, len(offsets) - 1
     if num_vertices > MAX_NARROW_VERTICES:
         raise UnsupportedError(
@@ -48,5 +48,5 @@ def _of_entries(device: KernelDevice, offsets: Any, neighbors: Any, edge_weights
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:
-    """Bytes to build the view: itself, the weight of each edge; on the way the tail of each entry, and keys to sort."""
+    """Bytes to build the view: the view itself and edge weights; temporarily the tail of each entry, and sort keys."""
     return 17 * shape["num_entries"] + 40 * shape["num_edges"]

@@ -1,4 +1,4 @@
-"""Edge-centric PageRank on a CUDA device: passes of locality/progressive.cu, and what pagerank_tiles.cu does with sums."""
+"""Edge-centric PageRank on a CUDA device: passes of progressive.cu add up, pagerank_tiles.cu updates the values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphlode.types import FloatArray, Int64Array
 
 
 class Ranker:
-    """The list and the values of all vertices between iterations, on the device."""
+    """The list of edges and the values of all vertices, on the device."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Ranker:
         return found
 
     def iterate(self, *, lanes: int, level: int, control: Control) -> float:
-        """One iteration, with a pass of reordering unless `lanes` is 0; how far the values moved, all together."""
+        """One iteration, with reordering unless `lanes` is 0; returns the sum of the absolute changes of the values."""
         along = (self._by_destination, self._state.sent, self._state.sums)
         if not len(self._edges):
             control.check()
@@ -48,9 +48,9 @@ class Ranker:
         else:
             send(self._device, self._edges, control, along)
         self._state.finish()
-        return self._state.moved()
+        return self._state.change()
 
     def window(self, begin: int, end: int) -> Int64Array:
-        """Some of the edges as they lie."""
+        """A part of the edges in the order of the list."""
         found: Int64Array = self._device.get(self._edges[begin:end])
         return found

@@ -1,4 +1,4 @@
-"""Drives locality/progressive.cu: passes over a list of edges that is on the device."""
+"""Drives locality/progressive.cu: passes over a list of edges on the device."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _MOST_WARPS = 8
 
 @on_stream
 def reorder(device: KernelDevice, edges: Int64Array, lanes: int, level: int, control: Control) -> None:
-    """One pass over packed edges of the host, in place."""
-    there = device.asarray(edges)
-    run_pass(device, there, lanes, level, control)
-    edges[...] = device.get(there)
+    """One pass over packed edges on the host, in place."""
+    device_edges = device.asarray(edges)
+    run_pass(device, device_edges, lanes, level, control)
+    edges[...] = device.get(device_edges)
 
 
 def run_pass(device: KernelDevice, edges: Any, lanes: int, level: int, control: Control, along: Any = None) -> None:
-    """A pass over edges of the device that reorders them, if it is not too deep for that.
+    """A pass that reorders edges on the device, unless its level is too deep to change anything.
 
-    `along` is whether destinations are in the upper half, what sources send, and where that is added to; None: nothing
-    is sent.
+    `along`: whether destinations are in the upper half, the values that sources send, and the sums they are added to.
+    None: nothing is sent.
     """
     control.check()
     groups = lanes ** (level - 1)
-    if groups >= len(edges):  # at most one edge in each
+    if groups >= len(edges):  # at most one edge per group
         if along is not None:
             send(device, edges, control, along)
         return
@@ -51,7 +51,7 @@ def run_pass(device: KernelDevice, edges: Any, lanes: int, level: int, control: 
 
 
 def send(device: KernelDevice, edges: Any, control: Control, along: tuple[bool, Any, Any]) -> None:
-    """A pass that leaves the edges as they are."""
+    """A pass without reordering."""
     by_destination, sent, sums = along
     control.check()
     grid, block = launch_shape(device, len(edges))

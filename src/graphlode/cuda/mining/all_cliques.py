@@ -20,7 +20,7 @@ SOURCE = KernelSource(
 )
 LEAVES = PivotKernel(SOURCE, as_leaves=True)
 
-# Rows with fewer neighbors have no triangle below them; sizes 1 and 2 are the caller's.
+# Rows with fewer neighbors have no triangle below them. The caller counts sizes 1 and 2.
 _SHORTEST = 2
 
 
@@ -32,7 +32,7 @@ def launch(
     control: Control,
     max_k: int | None,
 ) -> dict[str, Any]:
-    """Cliques of 3 and more vertices whose lowest edge is in the tasks' entries, by size; sizes below 3 are not filled in."""
+    """Cliques of 3 and more vertices whose lowest edge is in the tasks' entries, by size. Smaller sizes are 0."""
     longest = len(view["row_counts"]) - 2
     largest = longest + 1 if max_k is None else min(max_k, longest + 1)
     found = PivotCount()
@@ -50,5 +50,5 @@ def launch(
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], *, max_k: int | None) -> int:
-    """Bytes beside the view."""
+    """Bytes in addition to the view."""
     return pivot_memory(device, shape, leaves=True)

@@ -1,4 +1,4 @@
-"""What counting cliques would take on a CUDA device, kept with the snapshot like any other view."""
+"""Estimated seconds to count cliques on a CUDA device, kept with the snapshot like any other view."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: 
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:
-    """The sample takes less than the search that follows it."""
+    """0: the sample needs less memory than the search that follows."""
     return 0

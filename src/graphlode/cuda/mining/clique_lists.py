@@ -1,6 +1,7 @@
-"""Drives mining/clique_lists.cu: launches follow each other until no warp has anything left.
+"""Drives mining/clique_lists.cu: launches are repeated until no warp has work left.
 
-Each fills an output of bounded size with ranks; they become names on the device and leave it batch by batch.
+Each launch fills an output of bounded size with ranks. They are converted to names on the device and copied to the host
+in batches.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _NOT_BEGUN = -1
 
 _WARPS = 4  # per block
 _BLOCKS = 16  # per multiprocessor
-_SCRATCH_BYTES = 1 << 29  # all warps together; a graph with very long rows gets fewer warps
-_OUTPUT_BYTES = 1 << 26  # of names, and so of each transfer's source
-_COPIED_ROWS = 1 << 16  # at least so many leave the device at a time, however small the batches
+_SCRATCH_BYTES = 1 << 29  # for all warps together; a graph with very long rows gets fewer warps
+_OUTPUT_BYTES = 1 << 26  # of names
+_COPIED_ROWS = 1 << 16  # smallest number of rows in a copy from the device, even if batches are smaller
 _WORTH_PINNING = 1 << 19  # bytes of a copy
-_MOST_PINNED = 12  # copies that the caller has not let go of
-STEPS = 1 << 14  # per warp and launch: a launch ends within a fraction of a second, found or not
+_MOST_PINNED = 12  # page-locked copies that the caller still refers to
+STEPS = 1 << 14  # per warp and launch, so that a launch ends within a fraction of a second
 
 
 def launch(
@@ -46,11 +47,11 @@ def launch(
     ids: Int64Array | None,
     sink: Callable[[AnyArray], None],
 ) -> dict[str, Any]:
-    """Cliques whose two lowest ranks are an entry of the tasks, given to the sink as rows of names."""
+    """Passes the cliques whose two lowest ranks are an entry of the tasks to the sink, as rows of names."""
     longest = view["row_counts"].size - 2
     vertices = view["vertices"]
     names = vertices.astype(np.int64) if ids is None else device.asarray(ids)[vertices]
-    way_out = _WayOut(device, names, batch_size, sink)
+    writer = _BatchWriter(device, names, batch_size, sink)
     total = 0
     search = _Search(device, view, k, longest) if longest >= k - 1 else None
     for task in tasks:
@@ -59,12 +60,12 @@ def launch(
             continue
         for ranks in search.outputs(task, control):
             total += len(ranks)
-            way_out.pass_on(ranks)
+            writer.write(ranks)
     return {"total": total}
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], *, k: int, batch_size: int, **unused: Any) -> int:
-    """Bytes beside the view: names, the warps' own memory, and the output as ranks and as names."""
+    """Bytes in addition to the view: names, the warps' own memory, and the output as ranks and as names."""
     longest = min(shape["num_vertices"], math.isqrt(2 * shape["num_edges"]) + 1)
     size, vertex_bytes = min(k, longest + 1), shape["vertex_bytes"]
     blocks = grid_for(device, shape["num_edges"], size, longest, vertex_bytes)
@@ -73,14 +74,14 @@ def memory(device: KernelDevice, shape: Mapping[str, int], *, k: int, batch_size
 
 
 def grid_for(device: KernelDevice, num_entries: int, k: int, longest: int, vertex_bytes: int) -> int:
-    """Blocks of a launch: those that are resident, unless there is less to do or their memory would be too much."""
+    """Number of blocks of a launch: all that are resident, unless there is less work or too little memory."""
     grid, _ = launch_shape(device, num_entries, per_block=_WARPS, blocks_per_multiprocessor=_BLOCKS)
     most = _SCRATCH_BYTES // (_WARPS * scratch_per_warp(k, longest, vertex_bytes))
     return max(1, min(grid, most))
 
 
 def capacity(k: int, longest: int) -> int:
-    """Rows of the output: about a fixed number of bytes, but never less than a warp may write at once."""
+    """Rows of the output: about a fixed number of bytes, and at least what a warp may write at once."""
     return max(32 * longest, _OUTPUT_BYTES // (8 * k), 1)
 
 
@@ -90,7 +91,7 @@ def scratch_per_warp(k: int, longest: int, vertex_bytes: int) -> int:
 
 
 class _Search:
-    """The warps' memory, and launches that fill the output again and again."""
+    """The warps' memory, and launches that fill the output repeatedly."""
 
     def __init__(self, device: KernelDevice, view: Mapping[str, Any], k: int, longest: int) -> None:
         offsets, neighbors = view["offsets"], view["neighbors"]
@@ -111,7 +112,7 @@ class _Search:
         )
 
     def outputs(self, task: Task, control: Control) -> Iterator[Any]:
-        """The cliques of a task as arrays of ranks; each is overwritten by the next."""
+        """The cliques of a task as arrays of ranks; each array is overwritten by the next."""
         device = self._device
         states = device.zeros((self._warps, _STATE_WORDS), np.int64)
         states[:, _LEVEL] = 2**32 + _NOT_BEGUN  # the lower half is the level, the upper half the size
@@ -136,15 +137,15 @@ class _Search:
                 return
 
 
-class _WayOut:
-    """From ranks on the device to batches of names on the host."""
+class _BatchWriter:
+    """Converts ranks on the device to batches of names on the host."""
 
     def __init__(self, device: KernelDevice, names: Any, batch_size: int, sink: Callable[[AnyArray], None]) -> None:
         self._device, self._names, self._batch_size, self._sink = device, names, batch_size, sink
         self._pinned: list[ref[AnyArray]] = []
 
-    def pass_on(self, ranks: Any) -> None:
-        """Batches are arrays of their own: a caller may keep one without keeping others."""
+    def write(self, ranks: Any) -> None:
+        """Passes cliques to the sink. Batches are separate arrays, so a caller may keep one without keeping others."""
         step = self._batch_size * max(1, _COPIED_ROWS // self._batch_size)
         for begin in range(0, len(ranks), step):
             copied = self._get(self._names[ranks[begin : begin + step]])
@@ -155,7 +156,7 @@ class _WayOut:
                 self._sink(copied[first : first + self._batch_size].copy())
 
     def _get(self, names: Any) -> AnyArray:
-        """Page-locked memory is four times as fast, but a caller who keeps all batches must not lock all memory."""
+        """Copies to page-locked memory, four times as fast; limited, for a caller may keep all batches."""
         self._pinned = [batch for batch in self._pinned if batch() is not None]
         if names.nbytes < _WORTH_PINNING or len(self._pinned) >= _MOST_PINNED:
             found: AnyArray = self._device.get(names)

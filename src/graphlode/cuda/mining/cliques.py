@@ -1,4 +1,4 @@
-"""Drives mining/cliques.cu, which counts k-cliques by pivoting; methods that enumerate have drivers of their own."""
+"""Drives mining/cliques.cu, which counts k-cliques by pivoting. Methods that enumerate have their own drivers."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ SOURCE = KernelSource(
 )
 _SUM_LIMIT = 1 << 128
 
-# What the estimate reckons with, measured on an H200: seconds per node of the pivoting search, at least and for each
-# word of a bit row, cubed (a node that needs three more vertices counts triangles); per root, per launch; and seconds
-# per (k - 2)-clique that is enumerated, for each word of a bit row, and at least.
+# Costs used by the estimate, measured on an H200. Seconds per node of the pivoting search: a constant, and one per
+# cubed number of words in a bit row (a node that needs three more vertices counts triangles). Seconds per root and per
+# launch. Seconds per enumerated (k - 2)-clique: a constant, and one per word of a bit row.
 PIVOT_NODE_SECONDS, PIVOT_NODE_WORDS_SECONDS = 1.5e-9, 4e-11
 ROOT_SECONDS, LAUNCH_SECONDS = 2e-9, 1e-4
 ENUMERATED_SECONDS, ENUMERATED_WORD_SECONDS = 4e-11, 2e-11
 
-# Roots are sampled in strata: the heaviest 1/64, those up to 1/8, and the rest; so many of each.
+# Roots are sampled in strata: the heaviest 1/64, those up to 1/8, and the rest, with the same number of samples each.
 _STRATA = (0.0, 1 / 64, 1 / 8, 1.0)
 _SAMPLED_PER_STRATUM = 64
-_UNFINISHED = 10  # what a search that was cut short would have taken, in what it did take
+_UNFINISHED = 10  # assumed cost of an interrupted search, as a multiple of the part that ran
 
 
 def launch(
@@ -56,7 +56,7 @@ def launch(
     by: Literal["vertex", "edge"] | None,
     method: str,
 ) -> dict[str, Any]:
-    """k-cliques whose lowest edge is in the tasks' entries of an oriented view: their number, and counts by rank or entry."""
+    """k-cliques whose lowest edge is in the tasks' entries of an oriented view: number, and counts by rank or entry."""
     if method != "pivot":
         return clique_enumerate.launch(device, view, tasks, control=control, k=k, by=by, method=method)
     if by is not None:
@@ -71,7 +71,7 @@ def launch(
 def memory(
     device: KernelDevice, shape: Mapping[str, int], *, k: int, by: Literal["vertex", "edge"] | None, method: str
 ) -> int:
-    """Bytes beside the view; for "auto" those of the method that needs more."""
+    """Bytes in addition to the view; for "auto" those of the method that needs more."""
     needed = []
     if method in ("pivot", "auto"):
         by_pivoting = pivot_memory(device, shape, leaves=True)
@@ -90,9 +90,9 @@ def estimate(
     k: int,
     by: Literal["vertex", "edge"] | None,
 ) -> dict[str, Any]:
-    """Seconds that each method would take on this device, from the nodes that a sample of roots has.
+    """Estimated seconds of each method on this device, from the search nodes below a sample of roots.
 
-    Enumeration visits the (k - 2)-cliques below a root, and pivoting counts these quickly, too.
+    The estimate for enumeration needs the number of (k - 2)-cliques, which pivoting counts quickly, too.
     """
     row_counts = view["row_counts"]
     num_roots = int(row_counts[k - 1]) if k - 1 < len(row_counts) else 0
@@ -131,7 +131,7 @@ def estimate(
 
 
 def _kernel(view: Mapping[str, Any], k: int) -> PivotKernel:
-    """Sums where no count can leave 128 bits, else leaves of all sizes up to k."""
+    """Sums if no count can exceed 128 bits, else leaves of all sizes up to k."""
     as_leaves = bound_of_rows(view["row_counts"], k) >= _SUM_LIMIT
     return LEAVES if as_leaves else PivotKernel(SOURCE, as_leaves=False)
 
@@ -141,7 +141,7 @@ def _total(found: PivotCount, k: int) -> int:
 
 
 def _sample(num_roots: int) -> Iterator[tuple[list[int], float]]:
-    """Slots of each stratum of roots, and how many roots each of them stands for."""
+    """Slots of a sample of each stratum of roots, and the number of roots that each slot stands for."""
     bounds = sorted({round(part * num_roots) for part in _STRATA})
     for begin, end in zip(bounds, bounds[1:], strict=False):
         count = min(_SAMPLED_PER_STRATUM, end - begin)
@@ -150,7 +150,7 @@ def _sample(num_roots: int) -> Iterator[tuple[list[int], float]]:
 
 
 def _roots_at(device: KernelDevice, view: Mapping[str, Any], slots: list[int]) -> CliqueRoots:
-    """The roots in some slots of a view, in the same order."""
+    """The roots in the given slots of a view, in the same order."""
     row_counts = view["row_counts"]
     lengths = np.searchsorted(-row_counts, -np.array(slots)) - 1
     counts = np.append(np.bincount(lengths, minlength=1)[::-1].cumsum()[::-1], 0)

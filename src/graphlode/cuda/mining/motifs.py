@@ -1,8 +1,8 @@
-"""Drives mining/motifs.cu and, through their own drivers, the other fused passes behind all motif counts.
+"""Drives mining/motifs.cu and the drivers of the other fused passes of motif counting.
 
-Vertices, edges and triangles have a kernel each; pairs with common neighbors and 5-cycles go through task lists (see
-`motif_wedges`, `motif_cycles`, `motif_tasks`); 5-cliques are counted by the clique kernels. `method="materialize"` stores lists instead: see
-`motif_materialize`.
+Vertices, edges and triangles have one kernel each. Pairs with common neighbors and 5-cycles use task lists (see
+`motifs.wedges`, `motifs.cycles`, `motifs.tasks`). The clique kernels count 5-cliques. `method="materialize"` stores
+lists instead, see `motifs.materialize`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def launch(
 def time_passes(
     device: KernelDevice, view: Mapping[str, Any], *, control: Control, size: int, method: str
 ) -> tuple[dict[str, int], list[Pass]]:
-    """The sums of all vertices, and what each pass took of the time, the device being idle before it."""
+    """The sums of all vertices, and the time of each pass; the device is idle before each pass."""
     clock = PassClock(device)
     everything = Task(0, len(view["offsets"]) - 1)
     return _launch(device, view, iter([everything]), control, size, method, clock), clock.passes
@@ -84,7 +84,7 @@ def _launch(
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], *, size: int, method: str) -> int:
-    """Bytes beside the view without local graphs, which take what is left, and without the lists of "materialize"."""
+    """Bytes in addition to the view, without local graphs, which use what is left, and the lists of "materialize"."""
     n, m = shape["num_vertices"], shape["num_edges"]
     needed = prepared_memory(shape) + 48 * n
     if size == 5:
@@ -95,12 +95,12 @@ def memory(device: KernelDevice, shape: Mapping[str, int], *, size: int, method:
 
 
 def preferred(device: KernelDevice, shape: Mapping[str, int], *, size: int) -> tuple[str, str]:
-    """The method that "auto" stands for, and why."""
+    """The method for "auto", and the reason."""
     return "fused", "which stores no wedges and no diamonds"
 
 
 def _local_bytes(device: KernelDevice, view: Mapping[str, Any], size: int, method: str, wanted: int) -> int:
-    """What local graphs may take of what they want; they serve only patterns of 4 vertices and more, and only the fused method."""
+    """Bytes for local graphs, at most `wanted`. Only the fused method for 4 and more vertices uses them."""
     if size == 3 or method == "materialize":
         return 0
     shape = {
@@ -120,7 +120,7 @@ class _Passes:
         self._upper: dict[str, Any] | None = None
 
     def count(self, task: Task, size: int) -> dict[str, int]:
-        """All sums of the vertices of a task but those of larger sizes."""
+        """All sums of the vertices of a task for patterns of up to `size` vertices."""
         work = self.device.zeros(NUM_WORDS, np.int64)
         self.vertices_and_edges(task, work)
         cliques5 = 0
@@ -153,7 +153,7 @@ class _Passes:
                 kernels.launch("motif_edge_sums", grid, block, (*inputs, np.int64(begin), np.int64(end), work))
 
     def wedge_tasks(self, task: Task) -> list[Tasks]:
-        """Vertices by what the passes over pairs and over 5-cycles have to do for them."""
+        """Vertices grouped by the work of the passes over pairs and over 5-cycles."""
         with self.clock.time("tasks"):
             return wedge_tasks(self.device, self.graph, task, self.words)
 
@@ -174,7 +174,7 @@ class _Passes:
             count_cycles(self.device, self.graph, tasks, self.words, work, control=self.control)
 
     def cliques5(self, task: Task) -> int:
-        """5-cliques whose lowest vertex is in the task, by the kernels that count cliques."""
+        """5-cliques whose lowest vertex is in the task, counted by the clique kernels."""
         device, graph = self.device, self.graph
         with self.clock.time("cliques", gives=("cliques5",)):
             if self._upper is None:
@@ -186,7 +186,7 @@ class _Passes:
             return int(found["total"])
 
     def entries(self, task: Task, offsets: Any) -> tuple[int, int]:
-        """The entries of a task's rows; no look at the device if they are all."""
+        """The range of entries of a task's rows. If these are all rows, nothing is read from the device."""
         if task.begin == 0 and task.end == self.graph.num_vertices:
             return 0, self.graph.num_entries if offsets is self.graph.offsets else self.graph.num_entries // 2
         begin, end = device_ints(self.device, offsets[[task.begin, task.end]])

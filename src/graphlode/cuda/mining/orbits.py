@@ -1,8 +1,8 @@
-"""Drives mining/orbits.cu and, through their own drivers, orbits/pairs.cu, orbits/cycles.cu and orbits/cliques5.cu.
+"""Drives mining/orbits.cu, orbits/pairs.cu, orbits/cycles.cu and orbits/cliques5.cu, the latter by their own drivers.
 
-For the entry of h in row u the kernels sum over what the edge uh is part of, from the side of u (see
-orbits/sums.cuh); `orbit_arrays` makes sums by vertex and by edge of them. A task has the entries of its rows. Some
-sums have others, of all rows, as weights: they are there only if the tasks have been the whole graph.
+For each entry h of a row u, the kernels sum over the patterns with the edge uh, seen from u (see orbits/sums.cuh).
+`orbits.arrays` turns these into sums by vertex and by edge. A task has the entries of its rows. Some sums have sums
+over all rows as weights; they are returned only if the tasks covered the whole graph.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def launch(
     size: int,
     edges: bool,
 ) -> dict[str, AnyArray]:
-    """What the rows of the tasks add to the raw arrays of `graphlode.mining.orbits`."""
+    """The contributions of the tasks' rows to the raw arrays of `graphlode.mining.orbits`."""
     if len(view["neighbors"]) == 0:
         control.advance(sum(task.end - task.begin for task in tasks))
         return _without_edges(len(view["offsets"]) - 1, size, edges)
@@ -69,7 +69,7 @@ def launch(
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int], *, size: int, edges: bool) -> int:
-    """Bytes beside the view, without local graphs, which take what is left."""
+    """Bytes in addition to the view, without local graphs, which use what is left."""
     n, m = shape["num_vertices"], shape["num_edges"]
     sums = len(SUMS) if edges else len(VERTEX_SUMS)
     scratch = max(24 * n, min(SCRATCH_BYTES, 24 * n * LARGE_BLOCKS * device.num_multiprocessors))
@@ -81,7 +81,7 @@ def memory(device: KernelDevice, shape: Mapping[str, int], *, size: int, edges: 
 
 
 def _without_edges(num_vertices: int, size: int, edges: bool) -> dict[str, AnyArray]:
-    """All names with arrays of the right length: the kernels would have nothing to do."""
+    """All arrays for a graph without edges, where kernels would have nothing to do."""
     nothing = np.zeros(0, np.int64)
     names = EDGE_NAMES if edges else VERTEX_NAMES
     per_unit = nothing if edges else np.zeros(num_vertices, np.int64)
@@ -90,7 +90,7 @@ def _without_edges(num_vertices: int, size: int, edges: bool) -> dict[str, AnyAr
 
 
 class _Counter:
-    """One graph on its way from the view to raw arrays."""
+    """Counts one graph, from the view to raw arrays."""
 
     def __init__(
         self, device: KernelDevice, view: Mapping[str, Any], control: Control, *, size: int, edges: bool
@@ -110,11 +110,11 @@ class _Counter:
         self.cycles = device.zeros(num_vertices, np.uint64)
         self.entries = OrbitEntries(device, self.graph, dict(zip(sums, self.values.view(np.int64), strict=True)))
         self.ahead = self.entries.row_sum(self.entries.of_neighbor(self.graph.degrees) - 1)
-        self.cliques5: Any = None  # by vertex or edge, on the host, if other kernels count them
+        self.cliques5: Any = None  # by vertex or edge, on the host, if the clique kernels count them
         self.rows_done = 0
 
     def count(self, task: Task) -> None:
-        """All sums by entry of the rows of a task, but those that need all rows."""
+        """All sums by entry of the rows of a task, except those that need all rows."""
         graph, control = self.graph, self.control
         begin, end = self._entries_of(task)
         self._by_entry("orbit_triangles", begin, end, graph.vertex_triangles, self.ahead)
@@ -150,7 +150,7 @@ class _Counter:
         return result
 
     def _fetched(self, found: dict[str, Any]) -> dict[str, AnyArray]:
-        """On the host; small arrays of the same length in one go."""
+        """Copies arrays to the host; small arrays of the same length in one copy."""
         result: dict[str, AnyArray] = {}
         for length in {len(array) for array in found.values()}:
             names = [name for name, array in found.items() if len(array) == length]
@@ -168,7 +168,7 @@ class _Counter:
         return begin, end
 
     def _check_counters(self) -> None:
-        """Twice D, and sums of triangles over common neighbors, are 32-bit counters of a pair; sums by entry have 64 bits."""
+        """Checks that 32-bit counters of pairs (2 D, sums of triangles) and 64-bit sums of entries cannot overflow."""
         second, longest = (int(degree) for degree in self.device.get(self.graph.degrees[-2:]))
         triangles = int(self.view["triangles"].max())
         most = second * max(second, triangles)
@@ -179,7 +179,7 @@ class _Counter:
             )
 
     def _by_entry(self, kernel: str, begin: int, end: int, *inputs: Any, source: KernelSource = SOURCE) -> None:
-        """A warp per entry, in slices that take a while each."""
+        """Launches a warp per entry, in slices that take a while each."""
         kernels, size = self.device.load(source, EDGES=str(int(self.edges))), _FIRST_SLICE
         while begin < end:
             stop = min(end, begin + size)

@@ -1,4 +1,4 @@
-"""Drives mining/supports.cu: the whole graph in rank space, with edge ids, and the triangles of every edge."""
+"""Drives mining/supports.cu: the whole graph in rank space, with edge ids and the triangles of every edge."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ SOURCE = KernelSource(
     ("supports_keys", "supports_lower", "supports_edges", "supports_triangles"),
     {"VERTEX_T": ("int", "long long")},
 )
-_MOST = 2**31 - 1  # edge ids, triangles at an edge and places in a row are 32-bit
+_MAX_INDEX = 2**31 - 1  # edge ids, triangles at an edge and positions in a row are 32-bit
 
 
 def build(device: KernelDevice, base: Mapping[str, Any], view: Any, *, control: Control) -> dict[str, Any]:
     """The arrays of `graphlode.mining.supports.Supported`."""
     xp, dtype = device.xp, base["neighbors"].dtype
     num_vertices, num_entries = len(base["offsets"]) - 1, len(base["neighbors"])
-    if num_vertices > _MOST or num_entries // 2 > _MOST:
+    if num_vertices > _MAX_INDEX or num_entries // 2 > _MAX_INDEX:
         raise UnsupportedError(
-            f"motifs on CUDA devices take up to {_MOST} vertices and edges, this graph has {num_vertices} and "
+            f"motifs on CUDA devices take up to {_MAX_INDEX} vertices and edges, this graph has {num_vertices} and "
             f"{num_entries // 2}"
         )
     if num_entries == 0:
@@ -92,7 +92,7 @@ def _without_edges(device: KernelDevice, num_vertices: int, dtype: Any) -> dict[
 
 
 def memory(device: KernelDevice, shape: Mapping[str, int]) -> int:
-    """Bytes to build the view: itself; on the way sort keys, sorted apart, the oriented graph and its counts."""
+    """Bytes to build the view: the view itself; temporarily two sort keys per entry, an oriented graph, its counts."""
     n, m, width = shape["num_vertices"], shape["num_edges"], shape["vertex_bytes"]
     view = 8 * (n + 1) + (width + 4) * n + (2 * width + 12) * m
     return view + 32 * n + (32 + width + 8) * m

@@ -1,4 +1,4 @@
-"""Drives motifs/cycles.cu: 5-cycles from their highest vertices, which the wedges to every other vertex are counted for."""
+"""Drives motifs/cycles.cu: counts 5-cycles from their highest vertices, with the wedges to every other vertex."""
 
 from __future__ import annotations
 

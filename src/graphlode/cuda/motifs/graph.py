@@ -1,8 +1,8 @@
-"""What motif passes need beside the view, made once per call by kernels of mining/motifs.cu.
+"""Arrays for motif passes in addition to the view, made once per call by kernels of mining/motifs.cu.
 
-By entry: its row, the place of the row in the neighbor's row, and the triangles at the edge. By vertex: degree, triangles.
-And the local graphs, as matrices of bits (see motifs/graph.cuh), of as many vertices as the memory allows, those
-of low degree first. Vertices without a matrix are searched for common neighbors instead: slower, but in no memory at all.
+By entry: its row, the position of the row in the neighbor's row, and the triangles at the edge. By vertex: degree and
+triangles. Local graphs are stored as matrices of bits (see motifs/graph.cuh), for as many vertices as memory allows, in
+ascending order of degree. For the other vertices, common neighbors are searched: slower, but without memory.
 """
 
 from __future__ import annotations
@@ -35,31 +35,31 @@ SOURCE = KernelSource(
     ),
 )
 
-_WORD_BYTES = 13  # of a word of a matrix that is listed, with its part of a tile
+_WORD_BYTES = 13  # per listed word of a matrix, including its part of a tile
 _LONGEST_LOCAL = 1 << 18  # a matrix has fewer than 2^32 words
 _WORTH_ASKING = 64 * 2**20
 _NUM_FACTS = 7  # of motif_facts in motifs.cu
 
-# A row of motifs/wedges.cu must not add more than that to a 64-bit sum of a lane.
+# Upper bound of what a row of motifs/wedges.cu may add to a 64-bit sum of a lane.
 ROW_LIMIT = 1 << 61
 
 
 @dataclass(frozen=True)
 class MotifGraph:
-    """Arrays on the device, and what the host knows of them."""
+    """Arrays on the device, and numbers about them on the host."""
 
     arguments: tuple[Any, ...]  # MOTIF_GRAPH_PARAMETERS, in order
     rows: Any
     degrees: Any
     lower_offsets: Any
     vertex_triangles: Any
-    upper: Any  # the neighbors above each row, row by row
+    upper: Any  # the neighbors that rank above each row, row by row
     num_vertices: int
     num_entries: int
-    first_vertex: int  # the lowest rank with two neighbors or more
-    most_common: int  # neighbors that two vertices may have in common: the second-largest degree
-    row_bound: int  # of what a row may add to a sum of a lane
-    num_local: int
+    first_vertex: int  # the lowest rank with at least two neighbors
+    most_common: int  # upper bound of common neighbors of two vertices: the second-largest degree
+    row_bound: int  # upper bound of what a row may add to a sum of a lane
+    num_local: int  # number of vertices with a matrix
 
     @property
     def offsets(self) -> Any:
@@ -100,7 +100,7 @@ class _Local:
 
 
 def prepare(device: KernelDevice, view: Mapping[str, Any], *, local_bytes: Callable[[int], int]) -> MotifGraph:
-    """All of it; `local_bytes` says how much of the bytes that all local graphs want they may take."""
+    """Prepares all arrays. `local_bytes` returns how many of the bytes that all local graphs need may be used."""
     xp, offsets = device.xp, view["offsets"]
     neighbors = view["neighbors"].astype(np.int32, copy=False)
     num_vertices, num_entries = len(offsets) - 1, len(neighbors)
@@ -174,7 +174,7 @@ def prepare(device: KernelDevice, view: Mapping[str, Any], *, local_bytes: Calla
 
 
 def running_offsets(device: KernelDevice, lengths: Any) -> Any:
-    """Where each of so many things begins if they lie back to back, and where the last one ends."""
+    """Offsets of items with these lengths if they are stored back to back; the last offset is the end."""
     offsets = device.zeros(len(lengths) + 1, np.int64)
     offsets[1:] = lengths
     device.xp.cumsum(offsets, out=offsets)
@@ -182,9 +182,9 @@ def running_offsets(device: KernelDevice, lengths: Any) -> Any:
 
 
 def available(device: KernelDevice, needed: int, wanted: int | None = None) -> int:
-    """Bytes that are left for what is useful but not needed: of the free memory or of the setting, nine tenths.
+    """Bytes for optional data: nine tenths of the free memory, at most of the memory limit, minus `needed`.
 
-    If little is `wanted`, the device is not asked: that takes longer than a small graph does.
+    If `wanted` is small, the device is not asked for its free memory: that takes longer than a small graph.
     """
     limit = settings().memory_limit
     if limit is None and wanted is not None and wanted <= _WORTH_ASKING:
@@ -194,17 +194,17 @@ def available(device: KernelDevice, needed: int, wanted: int | None = None) -> i
 
 
 def local_words(num_bytes: int, incidences: int) -> int:
-    """Words of matrices that fit so many bytes, with tiles and lists: no more words are listed than triangles are at entries."""
+    """Words of matrices that fit in the bytes, with tiles and lists. At most one word is listed per incidence."""
     return max(num_bytes // _WORD_BYTES, (num_bytes - 8 * incidences) // 5, 0)
 
 
 def prepared_memory(shape: Mapping[str, int]) -> int:
-    """Bytes of what is prepared beside local graphs."""
+    """Bytes of the prepared arrays without local graphs."""
     return 48 * shape["num_vertices"] + 40 * shape["num_edges"]
 
 
 def _row_bound(longest: int, second: int, most_triangles: int) -> int:
-    """A pair has at most as many common neighbors as the second-longest row; what they are multiplied with is bounded, too."""
+    """Pairs have at most as many common neighbors as the second-longest row; their factors are bounded, too."""
     most = (longest // 32 + 1) * second * max(2 * longest, 2 * most_triangles, second)
     if most >= ROW_LIMIT:
         raise UnsupportedError(
@@ -215,7 +215,7 @@ def _row_bound(longest: int, second: int, most_triangles: int) -> int:
 
 
 def _fill(device: KernelDevice, kernels: Any, inputs: tuple[Any, ...], local: _Local) -> None:
-    """The matrices, their tiles, and the lists of their words, of which there is room for as many as there can be."""
+    """Fills the matrices, their tiles and the lists of their words, which have room for the largest number."""
     offsets, _, _, _, supports, rows = inputs
     count = np.int64(len(rows))
     scalars = (np.int32(local.num), count)

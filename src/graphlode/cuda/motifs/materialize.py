@@ -1,8 +1,7 @@
 """Drives motifs/materialize.cu: step one stores triangles, wedges and diamonds as lists, step two counts from them.
 
-The lists of a task are made from numbers, a running sum, writes without conflicts and a sort. Before each list is
-allocated, its bytes are compared with what is free. 5-cycles and 5-cliques need no list and are counted as by the fused
-passes.
+The lists of a task are made by counting, a prefix sum, writes without conflicts and a sort. Before a list is allocated,
+its size is compared with the free memory. 5-cycles and 5-cliques need no list; the fused passes count them.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ SOURCE = KernelSource(
     ),
 )
 
-_KEY_BYTES = 24  # a key, its copy while all are sorted, and the beginning of a run if all are different
+_KEY_BYTES = 24  # a key, its copy during sorting, and the begin of a run if all keys are different
 
 
 class FusedPasses(Protocol):
-    """What the fused passes do for both methods."""
+    """The methods of the fused passes that this method uses, too."""
 
     device: KernelDevice
     graph: MotifGraph
@@ -120,7 +119,7 @@ class _Lists:
         return begins, triangles
 
     def _wedges(self) -> tuple[tuple[Any, Any], int]:
-        """Keys (u, v) of all wedges, sorted, and where each pair begins; how many pairs there are."""
+        """Keys (u, v) of all wedges, sorted, with the begin of each pair; and the number of pairs."""
         graph = self.graph
         begins = self.device.zeros(self.num_entries + 1, np.int64)
         counted = (graph.neighbors, graph.firsts, graph.places, *self.span, begins)
@@ -132,7 +131,7 @@ class _Lists:
         return self._runs(keys)
 
     def _diamonds(self, triangle_begins: Any, triangles: Any) -> tuple[tuple[Any, Any], int]:
-        """Keys (entry of h in row u, v), sorted, and where each triple begins; how many triples there are."""
+        """Keys (entry of h in row u, v), sorted, with the begin of each triple; and the number of triples."""
         inputs = (*self.graph.arguments, self.graph.rows, self.edges, triangle_begins, triangles, *self.span)
         begins = self.device.zeros(self.num_entries + 1, np.int64)
         self._launch("materialize_diamond_counts", 32 * self.num_entries, (*inputs, begins))

@@ -1,4 +1,4 @@
-"""Times the passes of a motif count one by one, for those who ask where the time goes; a usual count has no clock at all."""
+"""Times the passes of a motif count one by one, for experiments. A normal count has no clock."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from graphlode.types import Pass
 
 class Clock(Protocol):
     def time(self, name: str, work: Any = None, *, gives: tuple[str, ...] = ()) -> AbstractContextManager[None]:
-        """A pass inside of a `with` block: it adds to the sums in `work`, and `gives` others."""
+        """Times a pass in a `with` block. The pass adds to the sums in `work`, and to those named by `gives`."""
 
 
 class NoClock:
-    """Passes are queued one behind the other, and nobody waits."""
+    """Does not time: passes are queued without waiting."""
 
     _nothing = nullcontext()
 
@@ -27,7 +27,7 @@ class NoClock:
 
 
 class PassClock:
-    """Waits for the device before and after each pass, and looks which sums it has changed."""
+    """Waits for the device before and after each pass, and finds which sums it has changed."""
 
     def __init__(self, device: KernelDevice) -> None:
         self._device = device
@@ -37,10 +37,10 @@ class PassClock:
     def time(self, name: str, work: Any = None, *, gives: tuple[str, ...] = ()) -> Iterator[None]:
         before = self._sums(work)
         self._device.synchronize()
-        begun = perf_counter()
+        started = perf_counter()
         yield
         self._device.synchronize()
-        seconds = perf_counter() - begun
+        seconds = perf_counter() - started
         changed = tuple(name for name, value in self._sums(work).items() if value != before[name])
         self.passes.append(Pass(name, seconds, changed + gives))
 

@@ -1,4 +1,4 @@
-"""The sums of motif kernels, as motifs/sums.cuh lays them out: 128 bits each, some of them multiples."""
+"""The sums of motif kernels, in the layout of motifs/sums.cuh: 128 bits each, some of them multiplied by a constant."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-# Name, the smallest size of patterns that needs it, and what the kernels' sum is a multiple of; in the order of motif_sum.
+# Name, smallest size of patterns that needs it, and the constant factor of the kernels' sum; in the order of motif_sum.
 SUMS = (
     ("wedges", 3, 1),
     ("triangles", 3, 1),
@@ -43,7 +43,7 @@ NUM_WORDS = STATUS_WORDS + 2 * len(SUMS)
 
 
 def names_of(size: int) -> list[str]:
-    """The sums that patterns of up to `size` vertices need; 5-cliques are not among them."""
+    """The sums for patterns of up to `size` vertices, without 5-cliques."""
     return [name for name, smallest, _ in SUMS if smallest <= size]
 
 

@@ -1,4 +1,4 @@
-"""Drives motifs/twins.cu: classes of hubs that have the same neighbors and are walked once."""
+"""Drives motifs/twins.cu: finds classes of hubs with the same neighbors, which are then walked once."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SOURCE = KernelSource("motifs/twins", ("motif_twin_keys", "motif_twins"))
 WORTH_TWINS = 1 << 29  # wedges
 HUB_DEGREE = 256
 _MOST_HUBS = 1 << 20
-_MOST_COMMON = 1 << 16  # neighbors of a pair: times the members of a class they have 32 bits
+_MOST_COMMON = 1 << 16  # common neighbors of a pair; multiplied by the members of a class they must fit in 32 bits
 
 
 def twin_hubs(device: KernelDevice, graph: MotifGraph, wedges: int) -> tuple[Any, Any, Any]:
-    """The first hub and, by hub, leaders and sizes of the classes of motifs/twins.cuh, if it is worth looking for them."""
+    """The first hub, and leaders and sizes of the classes by hub (motifs/twins.cuh); none if not worth it."""
     xp, first = device.xp, graph.num_vertices
-    most_twins = graph.most_common + 1  # they are neighbors of each other
+    most_twins = graph.most_common + 1  # twins are neighbors of each other
     fits = most_twins < _MOST_COMMON and graph.row_bound * most_twins < ROW_LIMIT
     if wedges >= WORTH_TWINS and fits:
         first = int(xp.searchsorted(graph.degrees, xp.asarray([HUB_DEGREE], dtype=np.int32))[0])

@@ -1,6 +1,6 @@
 """Drives motifs/wedges.cu: sums over pairs of vertices that have common neighbors.
 
-Wedges are walked from their higher end, a task per vertex and, for vertices with many, per range of other ends.
+Wedges are enumerated from their higher end: one task per vertex and, for vertices with many, per range of other ends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from graphlode.types import Task
 SOURCE = KernelSource("motifs/wedges", ("motif_wedge_counts", "motif_range_cuts", "motif_wedges"))
 
 _CUTS_BYTES = 1 << 28
-_PACKED_LIMIT = 1 << 16  # of common neighbors: below, two counters share a word
+_PACKED_LIMIT = 1 << 16  # common neighbors; with fewer, two counters share a word
 
 
 def wedge_tasks(device: KernelDevice, graph: MotifGraph, task: Task, words: int) -> list[Tasks]:
@@ -50,7 +50,7 @@ def count_pairs(
     with_third: bool,
     control: Control,
 ) -> None:
-    """Adds the sums over pairs; `with_third` also those that ask for common neighbors of three."""
+    """Adds the sums over pairs; `with_third` also those that use common neighbors of three vertices."""
     vertices = graph.num_vertices - graph.first_vertex
     room = words if graph.most_common >= _PACKED_LIMIT else 2 * words
     num_ranges = max(1, -(-vertices // room))
@@ -73,7 +73,7 @@ def count_pairs(
 
 
 def range_cuts(device: KernelDevice, graph: MotifGraph, num_ranges: int, span: int) -> Any:
-    """By row, the place at which each range of vertices begins; if that is too much, kernels search instead."""
+    """By row, the position at which each range of vertices begins. If this needs too much memory, kernels search."""
     count = graph.num_vertices * (num_ranges + 1)
     if num_ranges == 1 or 4 * count > _CUTS_BYTES:
         return device.empty(1, np.int32)

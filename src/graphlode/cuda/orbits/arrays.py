@@ -1,9 +1,9 @@
-"""From sums by entry, as orbit kernels leave them on the device, to the raw arrays of orbits.
+"""Turns sums by entry, which orbit kernels leave on the device, into the raw arrays of orbits.
 
-What belongs to an edge is one of the sums of its two entries, or both together. What belongs to a vertex is a sum over its
-row, of its own entries or of those of its neighbors; the former are divided by how often each thing is met there, the
-latter are left as they are, since other devices may have met the rest. Names are those of orbits/sums.cuh and of
-`graphlode.mining.orbits`.
+A value of an edge is one of the sums of its two entries, or both added. A value of a vertex is a sum over its row: of
+its own entries, or of those of its neighbors. Sums of own entries are divided by how often each term is counted there.
+Sums of neighbors' entries are not, because other devices may have the other terms. Names are those of orbits/sums.cuh
+and of `graphlode.mining.orbits`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from graphlode.cuda.interface import KernelDevice
 from graphlode.cuda.motifs.graph import MotifGraph, running_offsets
 
-# Sums over triangles of what is only known when all rows are done; without them the caller sums.
+# Sums over triangles of values that are known only after all rows. If they are missing, the caller computes them.
 COMPOSED = frozenset(("o52", "o59", "o65", "e39", "e45", "e52", "e53", "e59"))
 
 # In the order of orbit_sum in orbits/sums.cuh.
@@ -34,7 +34,7 @@ SUMS = VERTEX_SUMS + EDGE_SUMS
 
 
 class OrbitEntries(dict[str, Any]):
-    """Sums by entry, and how they become sums by edge and by vertex."""
+    """Sums by entry, and their conversion to sums by edge and by vertex."""
 
     def __init__(self, device: KernelDevice, graph: MotifGraph, sums: dict[str, Any]) -> None:
         super().__init__(sums)
@@ -42,14 +42,14 @@ class OrbitEntries(dict[str, Any]):
         self.twins = graph.offsets[graph.neighbors] + graph.places
 
     def twin(self, array: Any) -> Any:
-        """For the entry of h in row u, what the entry of u in row h has."""
+        """For the entry of h in row u, the value at the entry of u in row h."""
         return array[self.twins]
 
     def both(self, name: str) -> Any:
         return self[name] + self.twin(self[name])
 
     def by_edge(self, array: Any) -> Any:
-        """Entries of lower neighbors, row by row, are the edges in the order of their ids."""
+        """Values of the lower neighbors' entries, row by row: the order of edge ids."""
         return array[self._lower_entries]
 
     @cached_property
@@ -57,7 +57,7 @@ class OrbitEntries(dict[str, Any]):
         return self.device.xp.flatnonzero(self.graph.neighbors < self.graph.rows)
 
     def row_sum(self, array: Any) -> Any:
-        """The running sum may wrap around, differences of it do not mind; who uses raw arrays knows that they fit."""
+        """The sum over each row. The prefix sum may wrap around, but its differences are correct if they fit."""
         running = running_offsets(self.device, array)
         return running[self.graph.offsets[1:]] - running[self.graph.offsets[:-1]]
 
@@ -68,9 +68,9 @@ class OrbitEntries(dict[str, Any]):
         return self.row_sum(self.twin(self[name]) * weight)
 
     def higher_triangles(self) -> Any:
-        """For the entry of i in row x, i above x: the triangles at x whose vertices all rank below i; for others zero.
+        """For the entry of i in row x, i above x: the triangles at x whose vertices all rank below i; otherwise 0.
 
-        A walk i - x and around such a triangle is taken for a 5-cycle.
+        The walk i - x and around such a triangle is counted as a 5-cycle, and must be subtracted.
         """
         running = running_offsets(self.device, self["below"])
         before = running[:-1] - running[self.graph.offsets[self.graph.rows]]
@@ -81,7 +81,7 @@ class OrbitEntries(dict[str, Any]):
 
 
 def vertex_arrays(entries: OrbitEntries, cycles: Any, size: int, *, whole: bool) -> dict[str, Any]:
-    """By rank; `cycles` is twice the 5-cycles at each vertex, and what it takes for them. `whole`: of all rows."""
+    """Arrays by rank. `cycles` is twice the 5-cycles at each vertex, including false ones. `whole`: of all rows."""
     found = {"o12": entries.theirs("fans")}
     if size == 4:
         return found
@@ -122,7 +122,7 @@ def vertex_arrays(entries: OrbitEntries, cycles: Any, size: int, *, whole: bool)
 
 
 def edge_arrays(entries: OrbitEntries, size: int, *, whole: bool) -> dict[str, Any]:
-    """By entry of a higher end."""
+    """Arrays by entry of a higher end."""
     if size == 4:
         return {"e7": entries["tails"]}
     return {name: make(entries) for name, make in _EDGE_SUMS.items() if whole or name not in COMPOSED}

@@ -1,4 +1,4 @@
-"""Drives orbits/cliques5.cu where all vertices have local graphs, else the kernels that count cliques."""
+"""The kernel orbits/cliques5.cu if all vertices have local graphs, else a count with the clique kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drives orbits/cycles.cu: 5-cycles at vertices or edges, from their highest vertices."""
+"""Drives orbits/cycles.cu: counts 5-cycles at vertices or edges, from their highest vertices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCE = KernelSource("orbits/cycles", ("orbit_cycles",), {"EDGES": ("0", "1")})
 
 SCRATCH_BYTES = 1 << 30  # of counters in global memory
 _BYTES_PER_VERTEX = 24
-_WORDS = 2  # times those of the motif passes: a slot has four, not two
+_WORDS = 2  # factor compared with motif passes: a slot has four words instead of two
 
 
 def count_cycles(
@@ -31,7 +31,7 @@ def count_cycles(
     edges: bool,
     control: Control,
 ) -> None:
-    """Adds the cycles whose highest vertex is in the task: twice them by vertex, or once by entry of a higher end."""
+    """Adds the cycles whose highest vertex is in the task: twice each by vertex, or once by entry of a higher end."""
     words = large_words(device) // _WORDS
     tasks = wedge_tasks(device, graph, task, words)[1]
     kernels = device.load(SOURCE, EDGES=str(int(edges)))

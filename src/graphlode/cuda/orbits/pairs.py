@@ -1,4 +1,4 @@
-"""Drives orbits/pairs.cu: sums over the common neighbors of all pairs, from each end of them."""
+"""Drives orbits/pairs.cu: sums over the common neighbors of all pairs, from each end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WEDGES_PER_LAUNCH = 1 << 28
 SCRATCH_BYTES = 1 << 30
 MOST_RANGES = 64
 _TABLE_BITS = (2 * SMALL_WEDGES - 1).bit_length()
-_COUNTERS = 3  # of a vertex, one of them for edges only; a slot of a table also has a key
+_COUNTERS = 3  # per vertex, one of them only for edges; a slot of a table also has a key
 _MOST_KEY = (1 << 31) - 1
 
 
@@ -47,7 +47,7 @@ def count_pairs(
     edges: bool,
     control: Control,
 ) -> None:
-    """Every vertex of the task with two neighbors or more, by the number of its wedges: with a table, by ranges, or with counters by vertex."""
+    """Counts vertices of the task with two or more neighbors: with a table, by ranges, or with counters by vertex."""
 
     def launch(ranges: tuple[int, int, int, int], threads: int, blocks: int) -> None:
         _launch(device, graph, tasks, ranges, parts, twins, threads, blocks, values, size=size, edges=edges)
@@ -59,14 +59,14 @@ def count_pairs(
     wedges = OrbitEntries(device, graph, {}).row_sum(beyond)[rows] * (graph.degrees[rows] >= 2)
     keys = device.xp.minimum(wedges, _MOST_KEY) << 32 | device.xp.arange(task.begin, task.end, dtype=np.int64)
     tasks = make_tasks(device, [keys], wedges.sum(keepdims=True), large_words(device))[0]
-    something, _, untabled, _, end = tasks.cuts
+    nonempty, _, untabled, _, end = tasks.cuts
     parts = _make_ranges(device, graph, edges) if untabled < end else _Ranges(0, 1, device.empty(1, np.int32))
-    # Rims and bridges are told to edges of all members of a class, so there is no leader for edges.
+    # Rims and bridges are added to edges of all members of a class, so there are no leaders for edges.
     twins = twin_hubs(device, graph, -1 if edges else tasks.total)
     for begin, stop in pieces(device, tasks, untabled, end, WEDGES_PER_LAUNCH):
         launch((begin, stop, 0, 0), LARGE_THREADS, LARGE_BLOCKS)
-    if something < untabled:
-        launch((0, 0, something, untabled), SMALL_THREADS, SMALL_BLOCKS)
+    if nonempty < untabled:
+        launch((0, 0, nonempty, untabled), SMALL_THREADS, SMALL_BLOCKS)
     if int(twins[0]) < graph.num_vertices:
         bounds = (np.int64(int(x)) for x in device.get(graph.offsets[[task.begin, task.end]]))
         copied = (*graph.arguments, graph.rows, np.int64(graph.num_entries), *bounds, *twins, values)
@@ -76,7 +76,7 @@ def count_pairs(
 
 @dataclass(frozen=True)
 class _Ranges:
-    """Ranges of vertices whose counters fit shared memory; of none if those would be too many."""
+    """Ranges of vertices whose counters fit in shared memory; no ranges if there would be too many."""
 
     span: int
     number: int

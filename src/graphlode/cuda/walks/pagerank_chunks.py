@@ -1,4 +1,4 @@
-"""Drives analytics/pagerank_chunks.cu: two launches per iteration, at which the host need not look."""
+"""Drives walks/pagerank_chunks.cu: two launches per iteration, without a check by the host."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ SOURCE = KernelSource(
 )
 
 _THREADS = 256
-CHUNK = 8 * _THREADS  # rows and entries that a block takes at once
+CHUNK = 8 * _THREADS  # rows and entries that a block processes at once
 
 
 class ChunkRanking:
-    """The iteration on compressed rows of those that lead to each vertex.
+    """The iteration on compressed rows of the incoming edges of each vertex.
 
-    `leaving` is the weight of what leaves each vertex. Beside the vertices that have rows here there are `isolated` ones,
-    which no edge touches.
+    `out_weights` is the total weight of each vertex's outgoing edges. In addition to the vertices with rows there are
+    `isolated` vertices without edges.
     """
 
     def __init__(
         self,
         device: KernelDevice,
         rows: Mapping[str, Any],
-        leaving: Any,
+        out_weights: Any,
         damping: float,
         *,
         restart: FloatArray | None = None,
         weights: Any = None,
         isolated: int = 0,
     ) -> None:
-        xp, n = device.xp, len(leaving)
+        xp, n = device.xp, len(out_weights)
         self._num_all = n + isolated
         uniform = 1.0 / self._num_all
         self._damping, self._isolated = np.float64(damping), np.float64(isolated * uniform)
         offsets, neighbors = rows["offsets"], rows["neighbors"]
         self._kernels = device.load(SOURCE, VERTEX_T=vertex_define(neighbors.dtype))
-        self._share = xp.where(leaving > 0, 1.0 / xp.where(leaving > 0, leaving, 1), 0.0)
+        self._share = xp.where(out_weights > 0, 1.0 / xp.where(out_weights > 0, out_weights, 1), 0.0)
         self.values = xp.full(n, uniform)
         self._sent, self._next_sent = self.values * self._share, device.empty(n, np.float64)
         self._restart = xp.full(n, uniform) if restart is None else device.asarray(restart)
-        stuck = float((self._share == 0).sum()) * uniform + isolated * uniform
-        self._totals = RankTotals(device, damping, stuck)
+        dangling = float((self._share == 0).sum()) * uniform + isolated * uniform
+        self._totals = RankTotals(device, damping, dangling)
         num_items = n + len(neighbors)
         self._num_chunks = -(-num_items // CHUNK)
         cuts = xp.minimum(xp.arange(self._num_chunks + 1, dtype=np.int64) * CHUNK, num_items)
@@ -66,7 +66,7 @@ class ChunkRanking:
         self._parts = device.empty((first + second, 2), np.float64)
 
     def start(self) -> None:
-        """One iteration, which may be under way when this returns."""
+        """Starts one iteration, which may still run when this returns."""
         settings = (self._totals.state, self._damping, self._restart, self._share, self.values, self._next_sent)
         common = (*self._list, *settings, *self._open, self._parts)
         neighbors, weights, weighted = self._entries
@@ -74,12 +74,12 @@ class ChunkRanking:
         sums = (self._first_part, self._num_parts, self._isolated, self._totals.next_state, self._totals.tickets)
         self._kernels.launch("pagerank_chunks_join", *self._join_shape, (*common, *sums))
         self._sent, self._next_sent = self._next_sent, self._sent
-        self._totals.turn()
+        self._totals.swap()
 
-    def moved(self) -> float:
-        """How far the values moved in the last iteration, all together; waits for it."""
-        return self._totals.moved()
+    def change(self) -> float:
+        """The sum of the absolute changes in the last iteration; waits for it."""
+        return self._totals.change()
 
     def value_of_isolated(self) -> float:
-        """Of each isolated vertex."""
+        """The value of each isolated vertex."""
         return self._totals.spread_before() / self._num_all

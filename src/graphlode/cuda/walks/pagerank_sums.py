@@ -1,6 +1,6 @@
-"""What arrives at every row, by analytics/pagerank.cu: the part of PageRank that one device and several shards share.
+"""The sum that arrives at every row, by analytics/pagerank.cu. Used by PageRank on one device and on several shards.
 
-On pages there is a launch more, which sums within leaves.
+On pages an additional launch first sums within leaves.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LONGEST = 2048
 
 
 class ArrivingSums:
-    """The rows of a view, and what their sums need beside them. `weights` are those of the entries of compressed rows."""
+    """The rows of a view, and arrays for their sums. `weights` are those of the entries of compressed rows."""
 
     def __init__(self, device: KernelDevice, view: Mapping[str, Any], weights: Any = None) -> None:
         rows = self._rows = kernel_rows(device, view)
@@ -36,7 +36,7 @@ class ArrivingSums:
             self._of_leaves = device.empty(rows.num_leaves, np.float64)
             self._of_rows = device.zeros(rows.num_rows, np.float64)
         else:
-            self._of_rows = device.empty(1, np.float64)  # neither is looked at
+            self._of_rows = device.empty(1, np.float64)  # neither array is used
             self._of_leaves = self._of_rows if weights is None else weights
         self._long_rows = device.xp.flatnonzero(_lengths(device, rows) > LONGEST).astype(np.int64)
         self._shape = launch_shape(device, rows.num_rows)
@@ -44,7 +44,7 @@ class ArrivingSums:
 
     @property
     def num_parts(self) -> int:
-        """Of the sums that `run` adds up apart: one per warp, and one per block of long rows."""
+        """Number of partial sums of `run`: one per warp, and one per block of long rows."""
         grid, block = self._shape
         return grid * block // WARP + (self._long_shape[0] if len(self._long_rows) else 0)
 
@@ -65,8 +65,8 @@ class ArrivingSums:
             listed = (self._long_rows, np.int64(len(self._long_rows)))
             self._kernels.launch(long_kernel, *self._long_shape, (*common, *long_parts, *listed))
 
-    def alone(self, sent: Any) -> Any:
-        """What arrives at each row."""
+    def sums(self, sent: Any) -> Any:
+        """The sum that arrives at each row."""
         arriving = self._device.empty(self._num_rows, np.float64)
         if self._num_rows:
             self.run(sent, "pagerank_sums", "pagerank_long_sums", (arriving,))
@@ -74,7 +74,7 @@ class ArrivingSums:
 
 
 def _lengths(device: KernelDevice, rows: KernelRows) -> Any:
-    """The number of terms of each row: entries, or the leaves that it reaches on to."""
+    """The number of terms of each row: its entries, or on pages the leaves that it extends over."""
     if rows.state is None:
         return device.xp.diff(rows.arguments[0])
     return device.xp.diff(row_places(rows.state, slice(rows.num_rows + 1)))

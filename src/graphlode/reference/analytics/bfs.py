@@ -30,12 +30,12 @@ def launch(
         while frontier:
             control.check()
             control.advance(len(frontier))
-            ahead = {v for u in frontier for v in rows[u] if levels[v] < 0}
-            for v in ahead:
+            next_frontier = {v for u in frontier for v in rows[u] if levels[v] < 0}
+            for v in next_frontier:
                 levels[v] = depth + 1
                 parents[v] = min(u for u in frontier if v in rows[u])
-            depth += bool(ahead)
-            frontier = ahead
+            depth += bool(next_frontier)
+            frontier = next_frontier
     dtype = view["neighbors"].dtype
     reached = sum(level >= 0 for level in levels)
     return {

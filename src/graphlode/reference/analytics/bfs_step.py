@@ -22,12 +22,12 @@ class Search:
 
 
 def begin(device: ReferenceDevice, state: Any, *, num_vertices: int, own: BoolArray) -> Search:
-    """Where the search stands on a shard whose rows are those that `own` marks."""
+    """The search on a shard. `own` marks the shard's rows."""
     return Search(rows_of(packed.csr(device, state))[:num_vertices])
 
 
 def enter(device: ReferenceDevice, search: Search, frontier: AnyArray, *, level: int, control: Control) -> int:
-    """The frontier from which the next step goes, and its level; about how many entries its rows have on this shard."""
+    """Sets the frontier of the next step, on `level`; returns about how many entries its rows have on this shard."""
     search.frontier = set(frontier.tolist())
     search.visited |= search.frontier
     return sum(len(search.rows[v]) for v in search.frontier)
@@ -36,18 +36,18 @@ def enter(device: ReferenceDevice, search: Search, frontier: AnyArray, *, level:
 def step(
     device: ReferenceDevice, search: Search, *, level: int, backwards: bool, control: Control
 ) -> tuple[AnyArray, AnyArray]:
-    """Who is on the next level as far as this shard can see, and the lowest parent it sees for each.
+    """The vertices of the next level that this shard can see, each with the lowest parent that it can see.
 
-    Forwards it sees what the frontier's rows lead to; backwards, which only a symmetric graph allows, those of its own
-    rows that hold somebody of the frontier. `level` is the frontier's.
+    Forwards, these are the neighbors in the frontier's rows. Backwards, which needs a symmetric graph, they are the
+    shard's own rows that contain a vertex of the frontier. `level` is that of the frontier.
     """
     control.check()
     if backwards:
-        around = {v: row & search.frontier for v, row in enumerate(search.rows) if v not in search.visited}
+        candidates = {v: row & search.frontier for v, row in enumerate(search.rows) if v not in search.visited}
     else:
-        around = {}
+        candidates = {}
         for u in search.frontier:
             for v in search.rows[u] - search.visited:
-                around.setdefault(v, set()).add(u)
-    found = {v: min(before) for v, before in around.items() if before}
+                candidates.setdefault(v, set()).add(u)
+    found = {v: min(parents) for v, parents in candidates.items() if parents}
     return np.array(list(found), np.int32), np.array(list(found.values()), np.int32)

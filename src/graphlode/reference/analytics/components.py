@@ -1,4 +1,4 @@
-"""Components by taking everything that hangs on the first vertex without a label."""
+"""Components: repeatedly collects all vertices that are connected to the first vertex without a label."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def launch(
     symmetric: bool,
 ) -> dict[str, Any]:
     rows = rows_of(view)
-    around = [set(row) for row in rows]
+    neighbors = [set(row) for row in rows]
     for u, row in enumerate(rows):
         for v in row:
-            around[v].add(u)
+            neighbors[v].add(u)
     labels, count = [-1] * len(rows), 0
     for _ in tasks:
         for first in range(len(rows)):
@@ -37,7 +37,7 @@ def launch(
                 v = waiting.pop()
                 if labels[v] < 0:
                     labels[v] = count
-                    waiting.extend(around[v])
+                    waiting.extend(neighbors[v])
                     control.advance(1)
             count += 1
     return {"labels": np.array(labels, view["neighbors"].dtype), "count": count}

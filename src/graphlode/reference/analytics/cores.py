@@ -25,20 +25,20 @@ def peel(rows: list[set[int]], control: Control) -> tuple[list[int], list[int]]:
     """Core number and round of each vertex: a round removes all vertices of degree at most k at once."""
     core = [0] * len(rows)
     rounds = [0] * len(rows)
-    left = set(range(len(rows)))
+    remaining = set(range(len(rows)))
     k = number = 0
-    while left:
+    while remaining:
         control.check()
-        degree = {v: len(rows[v] & left) for v in left}
-        gone = {v for v in left if degree[v] <= k}
-        if not gone:
+        degree = {v: len(rows[v] & remaining) for v in remaining}
+        removed = {v for v in remaining if degree[v] <= k}
+        if not removed:
             k = min(degree.values())
             continue
-        for v in gone:
+        for v in removed:
             core[v], rounds[v] = k, number
-        left -= gone
+        remaining -= removed
         number += 1
-        control.advance(len(gone))
+        control.advance(len(removed))
     return core, rounds
 
 

@@ -43,7 +43,7 @@ def launch(
 
 
 def _winner(around: list[int], own: int) -> int:
-    """The label that most have, the lowest of several, but one's own if it is among them or there are none."""
+    """The most frequent label, the lowest of several; the own label if it is among them or there are no neighbors."""
     counts = Counter(around)
     most = max(counts.values(), default=0)
     return own if counts[own] == most else min(label for label, count in counts.items() if count == most)

@@ -30,36 +30,37 @@ def launch(
 ) -> dict[str, Any]:
     in_rows = _in_rows(view, weights)
     n = len(in_rows)
-    leaving = [0.0] * n
+    out_weights = [0.0] * n
     for row in in_rows:
-        for u, weight in row:  # whoever is in a row leads to it
-            leaving[u] += weight
+        for u, weight in row:  # each entry of a row is the source of an edge
+            out_weights[u] += weight
     restarts = [1 / max(n, 1)] * n if restart is None else restart.tolist()
     values, iterations, converged = [1 / max(n, 1)] * n, 0, n == 0
     for _ in tasks:
         while iterations < max_iter and not converged:
             control.check()
-            stuck = sum(value for value, weight in zip(values, leaving, strict=True) if weight == 0)
-            before = values
+            dangling = sum(value for value, weight in zip(values, out_weights, strict=True) if weight == 0)
+            previous = values
             values = [
-                damping * (sum(before[u] * weight / leaving[u] for u, weight in row if weight) + stuck * again)
-                + (1 - damping) * again
-                for row, again in zip(in_rows, restarts, strict=True)
+                damping
+                * (sum(previous[u] * weight / out_weights[u] for u, weight in row if weight) + dangling * restart_at)
+                + (1 - damping) * restart_at
+                for row, restart_at in zip(in_rows, restarts, strict=True)
             ]
             iterations += 1
-            converged = sum(abs(a - b) for a, b in zip(values, before, strict=True)) < tolerance
+            converged = sum(abs(a - b) for a, b in zip(values, previous, strict=True)) < tolerance
         control.advance(n)
     return {"values": np.array(values, np.float64), "iterations": iterations, "converged": converged}
 
 
 def _in_rows(view: Mapping[str, Any], weights: FloatArray | None) -> list[list[tuple[int, float]]]:
-    """Who leads to each vertex, and with what weight."""
+    """The sources of the edges to each vertex, with their weights."""
     if "edges" in view:
-        of_tiles: list[list[tuple[int, float]]] = [[] for _ in range(view.get("num_vertices", view["num_rows"]))]
+        rows_of_tiles: list[list[tuple[int, float]]] = [[] for _ in range(view.get("num_vertices", view["num_rows"]))]
         vertices = view.get("linked", np.arange(view["num_rows"])).tolist()
         for u, v in ends_of(view):
-            of_tiles[vertices[v]].append((vertices[u], 1.0))
-        return of_tiles
+            rows_of_tiles[vertices[v]].append((vertices[u], 1.0))
+        return rows_of_tiles
     offsets, neighbors = view["offsets"].tolist(), view["neighbors"].tolist()
     entry_weights = [1.0] * len(neighbors) if weights is None else weights.tolist()
     return [list(zip(neighbors[a:b], entry_weights[a:b], strict=True)) for a, b in pairwise(offsets)]

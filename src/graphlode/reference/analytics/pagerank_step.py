@@ -14,12 +14,12 @@ from graphlode.types import AnyArray, FloatArray
 
 
 def begin(device: ReferenceDevice, view: Mapping[str, AnyArray]) -> Any:
-    """What `pull` needs of rows that hold for each vertex those that lead to it."""
+    """Prepares rows that hold the sources of each vertex's incoming edges for `pull`."""
     neighbors = view["neighbors"].tolist()
     return [neighbors[a:b] for a, b in pairwise(view["offsets"].tolist())]
 
 
 def pull(device: ReferenceDevice, part: Any, sent: FloatArray, *, control: Control) -> FloatArray:
-    """What arrives at each vertex if everybody sends their number of `sent` along each of their entries."""
+    """The sum of `sent` over the incoming edges of each vertex."""
     control.check()
     return np.array([sum(sent[u] for u in row) for row in part], np.float64)

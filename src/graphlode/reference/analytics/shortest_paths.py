@@ -1,4 +1,4 @@
-"""Shortest paths with a heap, after Dijkstra; parents straight from their definition."""
+"""Shortest paths with Dijkstra's algorithm; parents directly from their definition."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def launch(
 
 
 def _parents(rows: Rows, distances: list[float], source: int) -> list[int]:
-    """The lowest last vertex before that is nearer; failing that, from round to round, one as near that has a parent."""
+    """The lowest nearer predecessor of each vertex. If there is none: in rounds, one as near that has a parent."""
     parents = [-1] * len(rows)
     steps = [
         (u, v)
@@ -59,7 +59,7 @@ def _parents(rows: Rows, distances: list[float], source: int) -> list[int]:
         for v, length in row
         if distances[u] < math.inf and distances[u] + length == distances[v]
     ]
-    for u, v in reversed(steps):  # the lowest last
+    for u, v in reversed(steps):  # the lowest is written last
         if distances[u] < distances[v]:
             parents[v] = u
     level = [(u, v) for u, v in steps if distances[u] == distances[v]]

@@ -1,4 +1,4 @@
-"""The oriented view, spelt out."""
+"""The oriented view, directly from its definition."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def build(device: ReferenceDevice, base: Mapping[str, AnyArray], view: Any, *, c
 
 
 def approximate_rounds(rows: list[set[int]]) -> list[int]:
-    """The round in which each vertex goes: all vertices of at most 3/2 of the average remaining degree go at once."""
+    """The round in which each vertex is removed: each round removes all of at most 3/2 of the average degree."""
     rounds = [-1] * len(rows)
-    left = set(range(len(rows)))
+    remaining = set(range(len(rows)))
     number = 0
-    while left:
-        degree = {v: len(rows[v] & left) for v in left}
-        total, count = sum(degree.values()), len(left)
-        gone = {v for v in left if 2 * degree[v] * count <= 3 * total}
-        for v in gone:
+    while remaining:
+        degree = {v: len(rows[v] & remaining) for v in remaining}
+        total, count = sum(degree.values()), len(remaining)
+        removed = {v for v in remaining if 2 * degree[v] * count <= 3 * total}
+        for v in removed:
             rounds[v] = number
-        left -= gone
+        remaining -= removed
         number += 1
     return rounds
 

@@ -1,4 +1,4 @@
-"""Rows by falling length, spelt out."""
+"""Rows by falling length, directly from the definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tiled view, spelt out."""
+"""The tiled view, directly from its definition."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from graphlode.types import AnyArray
 
 def build(device: ReferenceDevice, base: Mapping[str, AnyArray], view: Any, *, control: Control) -> dict[str, Any]:
     rows = rows_of(base)
-    beside: dict[str, Any] = {}
+    linked_arrays: dict[str, Any] = {}
     if view.linked:
         touched = sorted({u for u, row in enumerate(rows) if len(row)} | {int(v) for row in rows for v in row})
         if view.worth_linking(len(touched), len(rows)):
             number = {vertex: place for place, vertex in enumerate(touched)}
-            beside = {"linked": np.array(touched, base["neighbors"].dtype), "num_vertices": len(rows)}
+            linked_arrays = {"linked": np.array(touched, base["neighbors"].dtype), "num_vertices": len(rows)}
             rows = [{number[int(v)] for v in rows[u]} for u in touched]
     num_tile_rows, num_columns = -(-len(rows) >> view.row_bits), -(-len(rows) >> 16)
     tiles: list[list[int]] = [[] for _ in range(num_tile_rows * num_columns)]
@@ -37,7 +37,7 @@ def build(device: ReferenceDevice, base: Mapping[str, AnyArray], view: Any, *, c
         "out_degrees": np.array([len(row) for row in rows], np.int64),
         "num_rows": len(rows),
         "row_bits": view.row_bits,
-        **beside,
+        **linked_arrays,
     }
 
 

@@ -1,4 +1,4 @@
-"""The transposed view, spelt out."""
+"""The transposed view, directly from its definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows with their weights, spelt out."""
+"""The rows with their weights, directly from the definition."""
 
 from __future__ import annotations
 

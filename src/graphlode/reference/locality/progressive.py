@@ -11,9 +11,9 @@ from graphlode.types import Int64Array
 
 
 def steps(num_edges: int, lanes: int, level: int) -> Iterator[list[int]]:
-    """The places of the edges that each step of a pass takes, one of each block of a group, in the order of processing."""
+    """The positions of the edges in each step of a pass, one from each block of a group, in the order of processing."""
     groups, blocks = lanes ** (level - 1), lanes**level
-    if groups >= num_edges:  # at most one edge in each: the list is processed as it lies
+    if groups >= num_edges:  # at most one edge per group: the list is processed in its order
         yield from ([place] for place in range(num_edges))
         return
     for group in range(groups):
@@ -23,7 +23,7 @@ def steps(num_edges: int, lanes: int, level: int) -> Iterator[list[int]]:
 
 
 def reorder(edges: Int64Array, lanes: int, level: int) -> Int64Array:
-    """The list after a pass: the edges of each step sorted into the places they came from."""
+    """The list after a pass: the edges of each step are sorted into their own positions."""
     after = edges.copy()
     for places in steps(edges.size, lanes, level):
         after[places] = np.sort(edges[places])

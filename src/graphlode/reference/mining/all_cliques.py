@@ -1,4 +1,4 @@
-"""Cliques of every size: one search after another until a size has none."""
+"""Cliques of every size: one search for each size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def launch(
     max_k: int | None,
 ) -> dict[str, Any]:
     given = list(tasks)
-    largest = view["row_counts"].size - 1  # no clique has more vertices than its lowest row has entries, and itself
+    largest = view["row_counts"].size - 1  # a clique has at most as many vertices as its lowest row has entries, plus 1
     counts = [0, 0, 0]
     for k in range(3, (largest if max_k is None else min(max_k, largest)) + 1):
         counts.append(sum(1 for _ in cliques_of(view, iter(given), k, control.beside())))

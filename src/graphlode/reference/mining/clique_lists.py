@@ -1,4 +1,4 @@
-"""k-cliques, listed: those of the oracle for counting, a few at a time."""
+"""Lists k-cliques in batches, with the reference search for counting."""
 
 from __future__ import annotations
 

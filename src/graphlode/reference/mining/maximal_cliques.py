@@ -1,4 +1,4 @@
-"""Maximal cliques by Bron and Kerbosch's search on sets, as it is written in textbooks."""
+"""Maximal cliques by the algorithm of Bron and Kerbosch with pivots, on sets."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def launch(
     size: int,
     method: str,
 ) -> Sums:
-    """The method makes no difference here: every sum is written as it is defined in `graphlode.mining.motifs`."""
+    """All methods are the same here: every sum follows its definition in `graphlode.mining.motifs`."""
     rows = Rows(rows_of(view))
     sums: Counter[str] = Counter()
     for task in tasks:
@@ -38,7 +38,7 @@ def launch(
 
 
 class Rows:
-    """Neighbours as sets, and what is asked for again and again: degrees, triangles at edges and vertices."""
+    """Neighbors as sets, and numbers used repeatedly: degrees, triangles at edges and vertices."""
 
     def __init__(self, rows: list[set[int]]) -> None:
         self.of = rows
@@ -52,14 +52,14 @@ class Rows:
 
 def _at_vertex(rows: Rows, u: int, size: int) -> Sums:
     d, t = rows.degree[u], rows.triangles[u]
-    ahead = [rows.degree[v] - 1 for v in rows.of[u]]
+    beyond = [rows.degree[v] - 1 for v in rows.of[u]]
     sums = {"wedges": comb(d, 2)}
     if size >= 4:
         sums |= {"stars3": comb(d, 3), "tailed": t * (d - 2)}
     if size >= 5:
         sums |= {
             "stars4": comb(d, 4),
-            "paths4": (sum(ahead) ** 2 - sum(a * a for a in ahead)) // 2,
+            "paths4": (sum(beyond) ** 2 - sum(a * a for a in beyond)) // 2,
             "forks": t * comb(max(d - 2, 0), 2),
             "hourglasses": comb(t, 2),
         }
@@ -106,7 +106,7 @@ def _at_triangles(rows: Rows, c: int, size: int) -> Sums:
 
 
 def _at_pairs(rows: Rows, u: int, size: int) -> Sums:
-    """Pairs v < u with common neighbours, adjacent or not."""
+    """Pairs v < u with common neighbors, adjacent or not."""
     sums: Counter[str] = Counter()
     if size < 4:
         return sums
@@ -115,7 +115,7 @@ def _at_pairs(rows: Rows, u: int, size: int) -> Sums:
         w = len(common)
         sums["squares"] += comb(w, 2)
         if size >= 5:
-            third = {h: len(common & rows.of[h]) for h in common}  # common neighbours of h, u and v
+            third = {h: len(common & rows.of[h]) for h in common}  # common neighbors of h, u and v
             sums["tailed_squares"] += comb(w, 2) * (rows.degree[u] + rows.degree[v] - 4)
             sums["houses"] += (w - 1) * sum(rows.edge[u, x] + rows.edge[x, v] for x in common)
             sums["k23"] += comb(w, 3)
@@ -125,7 +125,7 @@ def _at_pairs(rows: Rows, u: int, size: int) -> Sums:
 
 
 def _at_cycles(rows: Rows, i: int, size: int) -> Sums:
-    """Closed walks i-x-j-k-y below i that do not go back on themselves at x or y; x = y is corrected elsewhere."""
+    """Closed walks i-x-j-k-y below i that do not turn back at x or y. Walks with x = y are subtracted elsewhere."""
     if size < 5:
         return {}
     low = {x for x in rows.of[i] if x < i}

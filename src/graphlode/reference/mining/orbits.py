@@ -30,7 +30,7 @@ def launch(
     size: int,
     edges: bool,
 ) -> dict[str, AnyArray]:
-    """What the rows of the tasks add to the arrays of `graphlode.mining.orbits`; none are sums over others of them."""
+    """What the tasks' rows add to the arrays of `graphlode.mining.orbits`, except to sums over other arrays."""
     local = Local(rows_of(view))
     found = Found(local, view["edges"], size, edges)
     for task in tasks:
@@ -39,17 +39,17 @@ def launch(
             _add_small(found, local, u, edges)
             if size == 5:
                 _add_cycles(found, local, u)
-                _take_off_triangles(found, local, u)
+                _subtract_triangles(found, local, u)
                 _add_cliques(found, local, u)
                 (_add_at_edges if edges else _add_at_vertices)(found, local, u)
             control.advance(1)
-    for name in found.arrays.keys() & {"e28", "o34"}:  # every cycle was gone round in both directions
+    for name in found.arrays.keys() & {"e28", "o34"}:  # every cycle was counted in both directions
         found.arrays[name] //= 2
     return found.arrays
 
 
 class Local:
-    """Neighbours as sets, and the numbers of pairs, edges and triangles that the definitions are made of."""
+    """Neighbors as sets, and the numbers of pairs, edges and triangles used in the definitions."""
 
     def __init__(self, rows: list[set[int]]) -> None:
         self.of = rows
@@ -70,14 +70,14 @@ class Local:
         return [(a, b) for a, b in combinations(sorted(vertices), 2) if b in self.of[a]]
 
     def joined(self, u: int, v: int) -> int:
-        """D(u, v): the edges among the common neighbours; of an edge, K4(uv)."""
+        """D(u, v): the number of edges among the common neighbors. For an edge this is K4(uv)."""
         return self._once("joined", u, v, lambda: len(self.inside(self.common(u, v))))
 
     def fan(self, u: int, v: int) -> int:
         return self._once("fan", u, v, lambda: sum(self.wedges(u, w) - 1 for w in self.common(u, v)))
 
     def second(self, v: int) -> list[int]:
-        """All vertices that have a common neighbour with v."""
+        """All vertices that have a common neighbor with v."""
         return sorted({u for x in self.of[v] for u in self.of[x]} - {v})
 
     def _once(self, what: str, u: int, v: int, compute: Callable[[], int]) -> int:
@@ -88,7 +88,7 @@ class Local:
 
 
 class Found:
-    """The arrays, and where a vertex or an edge has its number in them."""
+    """The arrays, and the positions of vertices and edges in them."""
 
     def __init__(self, local: Local, edges: AnyArray, size: int, of_edges: bool) -> None:
         places = [(u, v) for u, row in enumerate(local.of) for v in sorted(row)]
@@ -107,7 +107,7 @@ class Found:
                 self.arrays[name][v] += value
 
     def add_cycles(self, u: int, v: int, halves: int) -> None:
-        """Half cycles through an edge, of which each end has two edges."""
+        """Adds half cycles through an edge. Each end has two edges of a cycle, so it gets the same number."""
         if "e28" in self.arrays:
             self.at_edge(u, v, e28=halves)
         else:
@@ -133,20 +133,20 @@ def _add_small(found: Found, local: Local, u: int, edges: bool) -> None:
 
 
 def _add_cycles(found: Found, local: Local, i: int) -> None:
-    """5-cycles i-x-j-k-y with highest vertex i, each in both directions; also where x = y and xjk is a triangle."""
+    """5-cycles i-x-j-k-y with highest vertex i, each in both directions. Includes x = y, where xjk is a triangle."""
     below = [{w for w in row if w < i} for row in local.of]
     for x in below[i]:
         for j in below[x]:
             for k in below[j] - {x}:
                 for _ in (below[k] & below[i]) - {j}:
-                    # In the other direction, ix is iy, xj is ky and jk is kj: so every edge hears of every cycle.
+                    # In the other direction, ix is iy, xj is ky and jk is kj, so every edge gets every cycle.
                     found.add_cycles(i, x, 2)
                     found.add_cycles(x, j, 2)
                     found.add_cycles(j, k, 1)
 
 
-def _take_off_triangles(found: Found, local: Local, r: int) -> None:
-    """What was no cycle: what the triangle's edges heard, in the row of its highest vertex, and ix, in the row of x."""
+def _subtract_triangles(found: Found, local: Local, r: int) -> None:
+    """Subtracts walks that are no cycles: at a triangle's edges in its highest row, at ix in the row of x."""
     for a, b in local.inside(w for w in local.of[r] if w < r):
         walks = sum(sum(i > r for i in local.of[v]) for v in (a, b, r))
         for one, other in ((a, b), (b, r), (r, a)):

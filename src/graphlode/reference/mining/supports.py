@@ -1,4 +1,4 @@
-"""The supported view, spelt out."""
+"""The supported view, directly from its definition."""
 
 from __future__ import annotations
 
