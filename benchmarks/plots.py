@@ -1,7 +1,7 @@
 """Plots of the report: medians with every sample beside them, one picture per group and class of machine.
 
-Colours are those of Okabe and Ito, which people with any common colour blindness can tell apart; libraries are also
-named beside their bars, so that no plot needs its colours to be read.
+Colors are those of Okabe and Ito, which people with any common color blindness can tell apart; libraries are also
+named beside their bars, so that no plot needs its colors to be read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benchmarks.contest import OURS
 from benchmarks.report import GROUPS, has_plot, plot_name
 from benchmarks.results import Entry, Result, seconds
 
-_COLOURS = {
+_COLORS = {
     OURS: "#0072B2",
     "scipy": "#E69F00",
     "networkit": "#009E73",
@@ -101,13 +101,13 @@ def _heading(result: Result) -> str:
 
 
 def _mark(axes: Any, y: float, entry: Entry, result: Result) -> None:
-    colour = _COLOURS.get(entry.library, _OTHER)
+    color = _COLORS.get(entry.library, _OTHER)
     samples = [value / entry.share for value in entry.seconds]
     if axes.get_xscale() == "log":  # a bar has no honest length without a zero
-        axes.plot([min(samples), max(samples)], [y, y], color=colour, linewidth=2, solid_capstyle="butt")
-        axes.plot([entry.median], [y], "o", color=colour, markersize=9 if entry.library == OURS else 7)
+        axes.plot([min(samples), max(samples)], [y, y], color=color, linewidth=2, solid_capstyle="butt")
+        axes.plot([entry.median], [y], "o", color=color, markersize=9 if entry.library == OURS else 7)
     else:
-        axes.barh(y, entry.median, height=_BAR * 0.78, color=colour, alpha=1.0 if entry.library == OURS else 0.75)
+        axes.barh(y, entry.median, height=_BAR * 0.78, color=color, alpha=1.0 if entry.library == OURS else 0.75)
     axes.plot(samples, [y] * len(samples), "|", color="black", markersize=6, markeredgewidth=0.8, alpha=0.6)
     times = entry.median / result.ours.median
     ratio = "" if entry.library == OURS else f"   {times:.{2 if times < 1 else 1}f}x"

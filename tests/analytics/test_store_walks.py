@@ -40,7 +40,7 @@ def agree(store: DynamicGraph | gl.Graph, sources: list[int], *, max_iter: int =
     """All answers about a store, or a snapshot of one, are those of the reference."""
     snapshot = store.snapshot() if isinstance(store, DynamicGraph) else store
     trees = [gl.bfs(snapshot, source, indices=True) for source in sources]
-    labelled = gl.connected_components(snapshot)
+    labeled = gl.connected_components(snapshot)
     ranks = gl.pagerank(snapshot, tol=1e-9, max_iter=max_iter)
     rows = plain(snapshot)
     for source, found in zip(sources, trees, strict=True):
@@ -49,8 +49,8 @@ def agree(store: DynamicGraph | gl.Graph, sources: list[int], *, max_iter: int =
         np.testing.assert_array_equal(found.parents, expected.parents)
         assert (found.reached, found.depth) == (expected.reached, expected.depth)
     together = gl.connected_components(rows, devices="reference")
-    np.testing.assert_array_equal(labelled.labels, together.labels)
-    assert labelled.count == together.count
+    np.testing.assert_array_equal(labeled.labels, together.labels)
+    assert labeled.count == together.count
     values = gl.pagerank(rows, tol=1e-9, max_iter=max_iter, devices="reference")
     np.testing.assert_allclose(ranks.values, values.values, rtol=1e-10)
     assert (ranks.iterations, ranks.converged) == (values.iterations, values.converged)

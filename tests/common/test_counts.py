@@ -30,7 +30,7 @@ def limbs_of(values: list[int], limbs: int) -> np.ndarray:
 
 def test_a_complete_graph_is_one_leaf() -> None:
     leaves = np.zeros((4, 400), np.int64)
-    leaves[1, 300] = 1  # the root held, its 300 neighbours pivots
+    leaves[1, 300] = 1  # the root held, its 300 neighbors pivots
     assert total_of_leaves(leaves, 151) == comb(300, 150)
     assert sizes_of_leaves(leaves) == [0] + [comb(300, k - 1) for k in range(1, 302)]
     assert sizes_of_leaves(leaves, 3) == [0, 1, 300, comb(300, 2)]

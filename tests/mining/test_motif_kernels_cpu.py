@@ -204,7 +204,7 @@ def test_complete_graphs_have_their_closed_forms(n: int) -> None:
     assert counts_from_sums(sums_of(view, 4), 4) == expected[:8]
 
 
-def test_neighbourhoods_of_any_density_give_the_same() -> None:
+def test_neighborhoods_of_any_density_give_the_same() -> None:
     """Dense ones are bit rows of many widths, thin ones lists; a part of the rows is counted in another way than all."""
     rng = np.random.default_rng(5)
     block = np.arange(400)
@@ -217,7 +217,7 @@ def test_neighbourhoods_of_any_density_give_the_same() -> None:
 
 
 def test_lists_of_a_row_longer_than_16_bits() -> None:
-    """A hub with 66,000 leaves and a few hundred neighbours that are joined with each other, all in parts of rows."""
+    """A hub with 66,000 leaves and a few hundred neighbors that are joined with each other, all in parts of rows."""
     few = gl.erdos_renyi(300, p=0.03, seed=2).edges()
     far = np.arange(66_300)
     graph = gl.from_edges(

@@ -1,6 +1,6 @@
 // memory.hpp - the one place where the core takes memory.
 //
-// Everything large goes through `buffer<T>`: uninitialised, 64-byte aligned, on huge pages when large (first touch of
+// Everything large goes through `buffer<T>`: uninitialized, 64-byte aligned, on huge pages when large (first touch of
 // 4 KiB pages is a visible share of building a graph), freed when it leaves scope. The counters let benchmarks report
 // the core's peak and let tests make the n-th allocation fail and then see that nothing is left behind.
 #pragma once

@@ -1,7 +1,7 @@
-// cliques/build.hpp - the bit rows of a root's out-neighbourhood, and what was counted there back into the graph.
+// cliques/build.hpp - the bit rows of a root's out-neighborhood, and what was counted there back into the graph.
 //
-// The places of the root's neighbours are marked in a table over all vertices; then each neighbour's row is looked up
-// in it. Rows are sorted, so a neighbour's row is left where it passes the root's last neighbour.
+// The places of the root's neighbors are marked in a table over all vertices; then each neighbor's row is looked up
+// in it. Rows are sorted, so a neighbor's row is left where it passes the root's last neighbor.
 #pragma once
 #include <algorithm>
 #include <atomic>

@@ -1,8 +1,8 @@
 // cliques/pivot.hpp - counting cliques by pivoting on bit rows of one width.
 //
-// At a node with candidates P a pivot is chosen, a candidate with most neighbours in P. Every clique within P either
+// At a node with candidates P a pivot is chosen, a candidate with most neighbors in P. Every clique within P either
 // contains a candidate that is not adjacent to the pivot, and is counted where the first of those is held; or it is a
-// clique among the pivot's neighbours, with or without the pivot. The second kind is one branch in which the pivot may
+// clique among the pivot's neighbors, with or without the pivot. The second kind is one branch in which the pivot may
 // or may not be chosen later: a leaf with h held vertices and p such pivots stands for C(p, k - h) cliques of size k.
 //
 // Most nodes close at once: P is a clique, or independent, or a clique minus a matching, or at most two more vertices

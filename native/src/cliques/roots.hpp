@@ -1,6 +1,6 @@
 // cliques/roots.hpp - the rows of a task, handed out to threads: long ones first, one by one, then the others in order.
 //
-// Long rows may take long, so they come first; the many short ones are taken in runs of neighbouring rows, which lie
+// Long rows may take long, so they come first; the many short ones are taken in runs of neighboring rows, which lie
 // together in memory. A task may begin and end inside a row: of such a row only some entries are searched.
 #pragma once
 #include <algorithm>

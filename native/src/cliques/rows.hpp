@@ -1,4 +1,4 @@
-// cliques/rows.hpp - the neighbourhood of a root as a square matrix of bits, and smaller matrices cut out of it.
+// cliques/rows.hpp - the neighborhood of a root as a square matrix of bits, and smaller matrices cut out of it.
 //
 // Bit j of row i says that candidates i and j are adjacent. Rows have one of a few widths that searches are compiled
 // for, or any larger width. A search that has narrowed its candidates down copies their rows into a narrower block: the

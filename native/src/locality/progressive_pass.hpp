@@ -31,7 +31,7 @@ class progressive_pass {
   }
 
   // Sorts the steps of the units begin .. end - 1 and returns how many edges they have. process(first, count) sees
-  // every edge before it is moved: runs of neighbouring edges of a block, not quite in the order of the steps.
+  // every edge before it is moved: runs of neighboring edges of a block, not quite in the order of the steps.
   template <class Process>
   std::int64_t run(std::int64_t begin, std::int64_t end, Process&& process) const {
     column_batch batch(edges_, network_, schedule_.lanes());
@@ -68,7 +68,7 @@ class progressive_pass {
     return part == units_per_group_ - 1 ? done + sort_last_step(starts, batch, process) : done;
   }
 
-  // Eight steps, whose edges are neighbours in each block.
+  // Eight steps, whose edges are neighbors in each block.
   template <class Process>
   void sort_columns(const block_starts& starts, std::int64_t step, Process&& process) const {
     network_row rows[most_lanes];

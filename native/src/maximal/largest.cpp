@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t least_given = 16;
 
-// Colours the candidates at bits[at ..] and puts a frame on the stack if some of them need a branch.
+// Colors the candidates at bits[at ..] and puts a frame on the stack if some of them need a branch.
 template <int Width>
 [[gnu::always_inline]] inline void open_node(bound_search& s, const problem& in, std::int64_t at,
                                              std::int64_t order_from) {
@@ -23,7 +23,7 @@ template <int Width>
   s.bits.reserve(at + 3 * words);
   word* const candidates = s.bits.data() + at;
   word* const left = candidates + words;
-  word* const colourable = left + words;
+  word* const colorable = left + words;
   std::int64_t size = 0;
   for (std::int64_t k = 0; k < words; ++k) {
     left[k] = candidates[k];
@@ -31,22 +31,22 @@ template <int Width>
   }
   s.order.reserve(order_from + size);
   const auto held = static_cast<std::int64_t>(s.held.size());
-  const auto enough = s.best.size() - held;  // so many colours cannot give a larger clique
+  const auto enough = s.best.size() - held;  // so many colors cannot give a larger clique
   auto end = order_from;
   std::int64_t first = 0;
-  for (std::uint32_t colour = 1;; ++colour) {
+  for (std::uint32_t color = 1;; ++color) {
     while (first < words && left[first] == 0) ++first;
     if (first == words) break;
-    for (std::int64_t k = first; k < words; ++k) colourable[k] = left[k];
+    for (std::int64_t k = first; k < words; ++k) colorable[k] = left[k];
     for (std::int64_t k = first; k < words; ++k) {
-      while (colourable[k]) {
-        const word lowest = colourable[k] & -colourable[k];
+      while (colorable[k]) {
+        const word lowest = colorable[k] & -colorable[k];
         const auto v = 64 * k + std::countr_zero(lowest);
         const word* const joined = in.row(v);
         left[k] ^= lowest;
-        colourable[k] ^= lowest;
-        for (std::int64_t j = k; j < words; ++j) colourable[j] &= ~joined[j];
-        if (colour > enough) s.order[end++] = {static_cast<std::uint32_t>(v), colour};
+        colorable[k] ^= lowest;
+        for (std::int64_t j = k; j < words; ++j) colorable[j] &= ~joined[j];
+        if (color > enough) s.order[end++] = {static_cast<std::uint32_t>(v), color};
       }
     }
   }
@@ -64,7 +64,7 @@ template <int Width>
     s.tick(64 * words * words);
     auto& node = s.frames.back();
     s.held.resize(static_cast<std::size_t>(node.held));
-    if (node.order == node.order_end || node.held + s.order[node.order_end - 1].colour <= s.best.size()) {
+    if (node.order == node.order_end || node.held + s.order[node.order_end - 1].color <= s.best.size()) {
       s.frames.pop_back();
       continue;
     }

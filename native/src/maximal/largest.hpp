@@ -1,8 +1,8 @@
 // maximal/largest.hpp - the search for a clique larger than the best so far below one root, on rows of bits.
 //
-// Branch and bound with a greedy colouring: no clique has two vertices of one colour, so a set of candidates that can
-// be coloured with few colours needs no search. Colouring is done on rows of bits, class by class (San Segundo's
-// method), and only candidates whose colour number could still lead to a larger clique become branches, the highest
+// Branch and bound with a greedy coloring: no clique has two vertices of one color, so a set of candidates that can
+// be colored with few colors needs no search. Coloring is done on rows of bits, class by class (San Segundo's
+// method), and only candidates whose color number could still lead to a larger clique become branches, the highest
 // first. All threads share the size of the best clique, and every gain shortens all their searches at once.
 #pragma once
 #include <atomic>
@@ -53,12 +53,12 @@ class bound_search {
   struct frame {
     std::int64_t held;
     std::int64_t bits;   // where its candidates lie in `bits`
-    std::int64_t order;  // where its branches lie in `order`: candidates by rising colour
+    std::int64_t order;  // where its branches lie in `order`: candidates by rising color
     std::int64_t order_end;
   };
-  struct coloured {
+  struct colored {
     std::uint32_t vertex;
-    std::uint32_t colour;
+    std::uint32_t color;
   };
 
   void descend(const std::shared_ptr<const problem>& in, std::int64_t at);
@@ -77,7 +77,7 @@ class bound_search {
   std::vector<std::int64_t> held;
   std::vector<frame> frames;
   growing<word> bits;
-  growing<coloured> order;
+  growing<colored> order;
   std::exception_ptr failure;  // of a cloned search
   problem_slots slots;         // for what is built
   problem_slots ordered;       // for what is searched

@@ -75,7 +75,7 @@ struct orbit_counter::state {
   std::optional<upper_rows> upper{};
   std::optional<neighborhoods> around{};
   cycle_counts cycles{};
-  buffer<std::int64_t> ahead{};    // of each vertex, what lies beyond all its neighbours
+  buffer<std::int64_t> ahead{};    // of each vertex, what lies beyond all its neighbors
   buffer<std::uint8_t> is_done{};  // of each row
   std::int64_t rows_done = 0;
 

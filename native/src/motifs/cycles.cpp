@@ -1,7 +1,7 @@
 // motifs/cycles.cpp - for each i the walks i-x-j below i, and from them 5-cycles and 4-cycles at their highest vertex.
 //
 // w(j) is the number of walks i-x-j with x, j < i. A 5-cycle i-x-j-k-y is an edge jk with a walk to either end; x = k
-// and y = j are taken off at once, x = y by the sum over triangles. Only the upper neighbours k of j are looked at:
+// and y = j are taken off at once, x = y by the sum over triangles. Only the upper neighbors k of j are looked at:
 // every edge once, and in the degree order they are few. A 4-cycle i-x-j-y is a pair of walks to the same j; counting
 // it at its highest vertex leaves out all walks through a middle that ranks highest: nearly all on graphs with large
 // hubs.
@@ -30,7 +30,7 @@ struct cycle_pass {
   std::int64_t work(std::int64_t i) const {
     std::int64_t steps = 1;
     for (std::int64_t s = first_places[i]; s < graph.lower[i]; ++s) steps += graph.places(i)[s];
-    return 8 * steps;  // each j is looked at again, with some of its neighbours
+    return 8 * steps;  // each j is looked at again, with some of its neighbors
   }
 };
 
@@ -104,7 +104,7 @@ class cycle_thread {
   }
 
   // Over k: (w(j) - [k ~ i]) (w(k) - [j ~ i]), taken apart so that each k is one look-up. A k without walks adds
-  // nothing: j is then no neighbour of i.
+  // nothing: j is then no neighbor of i.
   void add_from(std::int64_t i, rank j) {
     const auto* k = graph_.neighbors + graph_.offsets[j] + graph_.lower[j];
     const auto* const end = graph_.neighbors + graph_.offsets[j + 1];

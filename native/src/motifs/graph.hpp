@@ -1,7 +1,7 @@
 // motifs/graph.hpp - the supported graph with what the passes look up all the time beside each entry.
 //
 // For the entry x in row u: the triangles of the edge ux, and the place of u in row x, so that a walk u-x-v with v < u
-// knows where it ends, and a neighbourhood knows its members by their places.
+// knows where it ends, and a neighborhood knows its members by their places.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -21,7 +21,7 @@ class motif_graph : public supported_view {
   const std::int32_t* places(std::int64_t u) const { return places_.data() + offsets[u]; }
   std::int64_t triangles_of(std::int64_t u) const { return triangles_of_[u]; }
 
-  // The lowest rank of at least so many neighbours: ranks ascend with the degree.
+  // The lowest rank of at least so many neighbors: ranks ascend with the degree.
   std::int64_t first_of_degree(std::int64_t least) const {
     std::int64_t low = 0, high = num_vertices;
     while (low < high) {

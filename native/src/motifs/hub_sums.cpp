@@ -1,6 +1,6 @@
-// motifs/hub_sums.cpp - what the pair pass leaves out: pairs of classes, and the neighbourhoods of hubs.
+// motifs/hub_sums.cpp - what the pair pass leaves out: pairs of classes, and the neighborhoods of hubs.
 //
-// A hub has tens of thousands of neighbours, of which a few dozen, the heavy members, are hubs themselves and joined
+// A hub has tens of thousands of neighbors, of which a few dozen, the heavy members, are hubs themselves and joined
 // with most of the others. Heavy members keep a bit row of the light ones, every member a signature of the heavy ones,
 // light members a list of each other. The wheels around the hub are the 4-cycles among its members, each counted at its
 // highest member p: over every j < p the pairs of members below p that both are joined with.

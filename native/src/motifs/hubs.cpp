@@ -44,7 +44,7 @@ std::int64_t hub_classes::classes_split_by(const motif_graph& graph, std::int64_
   return split;
 }
 
-// The neighbours of the hub leave their classes for new ones.
+// The neighbors of the hub leave their classes for new ones.
 void hub_classes::take(const motif_graph& graph, std::int64_t hub) {
   const auto name = static_cast<std::int32_t>(num_hubs_++);
   std::vector<std::int32_t> becomes(sizes_.size(), -1);
@@ -66,7 +66,7 @@ void hub_classes::take(const motif_graph& graph, std::int64_t hub) {
 void hub_classes::compare(const motif_graph& graph, int threads, const control& ctl) {
   const auto words = (num_hubs_ + 63) / 64, n = graph.num_vertices;
   const auto set = [](std::uint64_t* bits, std::int64_t i) { bits[i / 64] |= std::uint64_t{1} << (i % 64); };
-  buffer<std::uint64_t> joined(static_cast<std::size_t>(words * num_hubs_), 0);  // the hubs among each hub's neighbours
+  buffer<std::uint64_t> joined(static_cast<std::size_t>(words * num_hubs_), 0);  // the hubs among each hub's neighbors
   for (std::int64_t hub = 0; hub < num_hubs_; ++hub)
     for (auto i = graph.place_of_first(n - 1 - hub, n - num_hubs_); i < graph.degree(n - 1 - hub); ++i)
       set(joined.data() + hub * words, n - 1 - graph.row(n - 1 - hub)[static_cast<std::size_t>(i)]);

@@ -1,9 +1,9 @@
 // motifs/hubs.hpp - vertices that are the middle of millions of wedges, and classes of vertices with the same hubs.
 //
 // Walking along every wedge u-x-v costs the square of the degree of x. On web graphs a few dozen hubs hold nearly all
-// wedges, and thousands of vertices have exactly the same hubs as neighbours. What a pair u, v has in common among the
+// wedges, and thousands of vertices have exactly the same hubs as neighbors. What a pair u, v has in common among the
 // hubs then depends on their classes alone: W hubs, E edges among them. So hubs are left out of the walks, every pair
-// of classes is summed once, times the number of pairs of members, and a pair that has other common neighbours, too,
+// of classes is summed once, times the number of pairs of members, and a pair that has other common neighbors, too,
 // looks up what the hubs add. Hubs are the highest ranks; they are taken as long as there are few classes.
 #pragma once
 #include <cstdint>

@@ -1,6 +1,6 @@
 // motifs/neighborhoods.cpp - one walk along the smaller row of every edge finds all its triangles, in ascending order.
 //
-// Seen from the edge uv the common neighbours w are the members joined with v around u, and with u around v. Nobody
+// Seen from the edge uv the common neighbors w are the members joined with v around u, and with u around v. Nobody
 // else writes those two rows, so threads share nothing.
 #include "motifs/neighborhoods.hpp"
 

@@ -1,9 +1,9 @@
-// motifs/neighborhoods.hpp - the graph among the neighbours of each vertex, in places of its row.
+// motifs/neighborhoods.hpp - the graph among the neighbors of each vertex, in places of its row.
 //
-// Member i of the neighbourhood of h is the i-th neighbour of h; members i and j are joined if h and both of them form
-// a triangle. A neighbourhood is kept as bits if it is dense: column w has word w of every member, so that the common
-// neighbours of one member with all others are a few AND + popcount along each column. Otherwise each member has an
-// ascending list. Either takes at most 8 bytes per triangle at a vertex, or a word per neighbour.
+// Member i of the neighborhood of h is the i-th neighbor of h; members i and j are joined if h and both of them form
+// a triangle. A neighborhood is kept as bits if it is dense: column w has word w of every member, so that the common
+// neighbors of one member with all others are a few AND + popcount along each column. Otherwise each member has an
+// ascending list. Either takes at most 8 bytes per triangle at a vertex, or a word per neighbor.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,7 +14,7 @@ namespace graphlode::mining::motifs {
 
 enum class neighborhood_kind : std::uint8_t { empty, bits, short_lists, long_lists };
 
-// Which form of a neighbourhood of `degree` members with `joined` edges is quicker, and small enough.
+// Which form of a neighborhood of `degree` members with `joined` edges is quicker, and small enough.
 neighborhood_kind choose_kind(std::int64_t degree, std::int64_t joined, std::int64_t sum_of_squares);
 
 class neighborhoods {
@@ -45,7 +45,7 @@ class neighborhoods {
   const motif_graph& graph_;
   buffer<neighborhood_kind> kinds_;
   buffer<std::int64_t> starts_;        // in words of bits_, or in bytes of lists_
-  buffer<std::uint32_t> list_starts_;  // by entry, from the start of the neighbourhood
+  buffer<std::uint32_t> list_starts_;  // by entry, from the start of the neighborhood
   buffer<std::uint64_t> bits_;
   buffer<std::uint8_t> lists_;
 };

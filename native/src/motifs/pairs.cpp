@@ -1,9 +1,9 @@
 // motifs/pairs.cpp - for each u, what it has in common with every v < u: the walks u-x-v, and the diamonds on them.
 //
-// A cell per v counts W, the common neighbours x, and twice D, the edges among them. For each x the second comes from
-// the neighbourhood of x: c3(x, u, v) is the number of members joined with both u and v, found for all v at once. The
+// A cell per v counts W, the common neighbors x, and twice D, the edges among them. For each x the second comes from
+// the neighborhood of x: c3(x, u, v) is the number of members joined with both u and v, found for all v at once. The
 // same numbers give the wheels with hub x and, where v is joined with u, the 4-cliques at the triangle xuv; triangles
-// are looked at from their lowest vertex x. Vertices of fewer than three neighbours have no part in any of it.
+// are looked at from their lowest vertex x. Vertices of fewer than three neighbors have no part in any of it.
 //
 // Where hubs were left out as middles, D counts the edges with one end that is not a hub from that end: twice if the
 // other end is a hub, for it will not be met again.
@@ -32,7 +32,7 @@ struct pair_pass {
   const bool squares;
   const std::int64_t first_hub = hubs.first(graph);
   const std::int64_t first_partner = graph.first_of_degree(squares ? 2 : 3);
-  buffer<std::int32_t> partner_places{};  // in each row: the first of enough neighbours
+  buffer<std::int32_t> partner_places{};  // in each row: the first of enough neighbors
   buffer<std::int32_t> hub_places{};      // in each row: the first hub
 
   void prepare(int threads, const control& ctl) {
@@ -110,7 +110,7 @@ class pair_thread {
     return {begin, std::max<std::int64_t>(begin, pass_.partner_places[x]), to};
   }
 
-  // The walks u-x-v where x is neighbour i of u.
+  // The walks u-x-v where x is neighbor i of u.
   void walk(std::int64_t u, std::int64_t i, bool split) {
     const auto x = graph_.row(u)[static_cast<std::size_t>(i)];
     const std::int64_t place = graph_.places(u)[i];
@@ -245,7 +245,7 @@ class pair_thread {
     }
   }
 
-  // D (W - 2) is not negative: an edge among common neighbours has two of them.
+  // D (W - 2) is not negative: an edge among common neighbors has two of them.
   void evaluate() {
     for (std::int64_t i = 0; i < num_touched_; ++i) {
       const auto cell = std::exchange(cells_[touched_[i]], 0);
@@ -273,7 +273,7 @@ class pair_thread {
   const pair_pass& pass_;
   const motif_graph& graph_;
   buffer<std::uint64_t> cells_;
-  buffer<std::int32_t> marks_;  // of each neighbour of u its place in the row of u; nothing of others
+  buffer<std::int32_t> marks_;  // of each neighbor of u its place in the row of u; nothing of others
   buffer<rank> touched_;
   std::int64_t num_touched_ = 0;
   buffer<std::uint64_t> common_, with_hubs_;

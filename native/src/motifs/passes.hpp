@@ -19,7 +19,7 @@ motif_sums sum_small(const supported_view& graph, row_range rows, int threads, c
 // What follows from degrees and from triangles at vertices and edges.
 motif_sums sum_degrees(const motif_graph& graph, row_range rows, int threads, const control& ctl);
 
-// Sums over triangles, and over pairs with common neighbours: k23, wedge_diamonds, wheels. With `squares` also squares,
+// Sums over triangles, and over pairs with common neighbors: k23, wedge_diamonds, wheels. With `squares` also squares,
 // tailed_squares and houses. Middles that are hubs, and triangles whose lowest vertex is a hub, are left to sum_hubs.
 motif_sums sum_pairs(const motif_graph& graph, const neighborhoods& around, const hub_classes& hubs, row_range rows,
                      bool squares, int threads, const control& ctl);

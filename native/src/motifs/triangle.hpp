@@ -10,8 +10,8 @@ namespace graphlode::mining::motifs {
 struct triangle_numbers {
   std::array<std::int64_t, 3> degrees;   // of a, b, c
   std::array<std::int32_t, 3> opposite;  // triangles at bc, ac, ab
-  std::int64_t above;                    // neighbours of a, b and c that rank above c, each for itself
-  std::uint64_t cliques;                 // common neighbours of all three
+  std::int64_t above;                    // neighbors of a, b and c that rank above c, each for itself
+  std::uint64_t cliques;                 // common neighbors of all three
 };
 
 inline void add_triangle_sums(const triangle_numbers& t, motif_sums& sums) {

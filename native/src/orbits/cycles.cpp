@@ -2,7 +2,7 @@
 //
 // As in the cycle pass of motifs, every 5-cycle i-x-j-k-y is found at its highest vertex i, from an edge jk and the
 // numbers of walks w(j), w(k) to its ends. Summed over k it is known at the edges ix and xj, and by itself at jk; x = k
-// and y = j are taken off at once. Cycles with x = y are triangles xjk with a higher neighbour i: a number for each
+// and y = j are taken off at once. Cycles with x = y are triangles xjk with a higher neighbor i: a number for each
 // triangle, taken off its three edges, and the triangles at x below i, taken off ix twice each.
 #include <utility>
 #include <vector>

@@ -2,7 +2,7 @@
 //
 // Unlike the pair pass of motifs this one looks at every pair from both sides: whatever concerns u or an edge ux is
 // then found by one thread, in registers, and added once. A first walk along all u-x-v gives W(u, v), D(u, v) and the
-// sum of t(xv); a second one along the same walks uses them. c3(x, u, v) comes from the neighbourhood of x, each time
+// sum of t(xv); a second one along the same walks uses them. c3(x, u, v) comes from the neighborhood of x, each time
 // anew.
 //
 // Where v is joined with u around x, xuv is a triangle, and sums over the members b joined with v give what is known of
@@ -322,10 +322,10 @@ class pair_thread {
   const neighborhoods& around_;
   raw_arrays& found_;
   const bool of_edges_;
-  const std::int64_t first_partner_;  // with one neighbour only there is nothing to have in common twice
+  const std::int64_t first_partner_;  // with one neighbor only there is nothing to have in common twice
   buffer<std::uint64_t> cells_;
   buffer<number> far_;          // of each v: the sum of t(xv)
-  buffer<std::int32_t> marks_;  // of each neighbour of u its place in the row of u; nothing of others
+  buffer<std::int32_t> marks_;  // of each neighbor of u its place in the row of u; nothing of others
   buffer<rank> touched_;
   std::int64_t num_touched_ = 0;
   buffer<number> common_;

@@ -14,13 +14,13 @@
 
 namespace graphlode::mining::motifs {
 
-// Everything about pairs with common neighbours, and about 4-cliques: e5, e11, o36, o46, .. o71, e30, e42, .. e66.
+// Everything about pairs with common neighbors, and about 4-cliques: e5, e11, o36, o46, .. o71, e30, e42, .. e66.
 // Twice e11, o71, e60 and e65.
 void add_pair_orbits(const motif_graph& graph, const neighborhoods& around, row_range rows, raw_arrays& found,
                      int threads, const control& ctl);
 
 // Sums over triangles of degrees and of triangles at edges; twice o25 and o61. `ahead` has what lies beyond all
-// neighbours.
+// neighbors.
 void add_triangle_orbits(const motif_graph& graph, const buffer<std::int64_t>& ahead, row_range rows, raw_arrays& found,
                          int threads, const control& ctl);
 
@@ -53,8 +53,8 @@ class cycle_counts {
 void take_off_triangles(const motif_graph& graph, const buffer<std::uint8_t>& is_done, std::uint64_t* counts,
                         const control& ctl);
 
-// Calls visit(i, v, each) for every edge of u and one of its first `neighbors` neighbours v that is in triangles; v is
-// neighbour i of u. each(common) calls common(w, at_u, at_v) for every common neighbour w; at_u and at_v are its
+// Calls visit(i, v, each) for every edge of u and one of its first `neighbors` neighbors v that is in triangles; v is
+// neighbor i of u. each(common) calls common(w, at_u, at_v) for every common neighbor w; at_u and at_v are its
 // entries in both rows. `marks` is 0 for every vertex, before and after.
 template <class Visit>
 void visit_triangles(const motif_graph& graph, std::int64_t u, std::int64_t neighbors, std::int32_t* marks,

@@ -1,6 +1,6 @@
 // orbits/triangles.cpp - sums over the triangles of each vertex or edge.
 //
-// Every edge uv is looked at from u with all common neighbours, and then from v: sums stay in registers, and row u
+// Every edge uv is looked at from u with all common neighbors, and then from v: sums stay in registers, and row u
 // tells u, v or the edge what it alone can tell.
 #include <vector>
 

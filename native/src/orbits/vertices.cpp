@@ -1,4 +1,4 @@
-// orbits/vertices.cpp - the 15 or 73 orbits of every vertex, from its row and the small orbits of its neighbours.
+// orbits/vertices.cpp - the 15 or 73 orbits of every vertex, from its row and the small orbits of its neighbors.
 #include "graphlode/mining/orbit_formulas.hpp"
 #include "orbits/blocks.hpp"
 #include "orbits/small.hpp"
@@ -84,7 +84,7 @@ class vertex_formulas {
     o[58] = o[14] * (d - 3);
   }
 
-  // Sums over the neighbours w. Those of patterns with a path along all vertices fit 64 bits: see require_raw_fits.
+  // Sums over the neighbors w. Those of patterns with a path along all vertices fit 64 bits: see require_raw_fits.
   void add_sums(std::int64_t v, orbit_values<num_orbits>& o) const {
     std::int64_t ahead = 0, along = 0, triangles = 0, o15 = 0, o24 = 0, o27 = 0, o35 = 0, o37 = 0, o39 = 0, o41 = 0,
                  o43 = 0, o45 = 0, o53 = 0, o55 = 0, o56 = 0, o57 = 0, o67 = 0;

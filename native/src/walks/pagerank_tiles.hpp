@@ -16,7 +16,7 @@
 
 namespace graphlode::analytics {
 
-// sums[destination] += sent[source] for each edge. Neighbouring edges mostly have their source in common and differ in
+// sums[destination] += sent[source] for each edge. Neighboring edges mostly have their source in common and differ in
 // their destination: their additions do not wait for each other. What four edges bring is read before the first of them
 // is added, since the compiler must take any sum for something that is sent.
 inline void send_along(std::span<const graph::tile_edge> edges, const double* sent, double* sums) {

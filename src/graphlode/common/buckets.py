@@ -10,7 +10,7 @@ NUM_SLOTS = 1024
 
 
 def slot_of(keys: AnyArray) -> Int64Array:
-    """The slot of each key: a hash, so that neighbouring keys spread over the table."""
+    """The slot of each key: a hash, so that neighboring keys spread over the table."""
     mixed = keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)

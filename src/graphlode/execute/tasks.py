@@ -99,7 +99,7 @@ class TaskQueue:
         return max(1, int(sum(map(len, self._left)) * mine / everyone / _RUNS), round(mine * _SHORTEST_RUN))
 
     def _ranges(self, slots: list[int]) -> Iterator[Task]:
-        """Neighbouring slots as one range; empty pieces are left out."""
+        """Neighboring slots as one range; empty pieces are left out."""
         first = previous = slots[0]
         for slot in [*slots[1:], None]:
             if slot is not None and slot == previous + 1:

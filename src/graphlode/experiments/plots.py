@@ -1,6 +1,6 @@
-"""How the pictures of experiments look: one style, colours that all can tell apart, and shapes beside the colours.
+"""How the pictures of experiments look: one style, colors that all can tell apart, and shapes beside the colors.
 
-The colours are those of Okabe and Ito; every series also has a marker or a line style of its own. Needs matplotlib.
+The colors are those of Okabe and Ito; every series also has a marker or a line style of its own. Needs matplotlib.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from graphlode.types import VertexArray
 def barabasi_albert(n: int, m: int, *, seed: int = 0) -> Graph:
     """A graph grown by preferential attachment: each new vertex joins `m` vertices in proportion to their degrees.
 
-    As in networkx, growth starts from a star on vertices 0 to m with centre 0, and a new vertex's neighbours are
+    As in networkx, growth starts from a star on vertices 0 to m with center 0, and a new vertex's neighbors are
     different from each other: the graph has exactly m * (n - m) edges. Raises InputError unless 1 <= m < n.
     Time O(n m), serial because each edge depends on those before it.
 

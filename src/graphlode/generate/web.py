@@ -1,8 +1,8 @@
 """Graphs like those of web pages: hosts, lists of links that are copied, and pages that everybody links to.
 
-Pages are numbered as their addresses would sort, so that the pages of a host are neighbours. Hosts have sizes, and pages
+Pages are numbered as their addresses would sort, so that the pages of a host are neighbors. Hosts have sizes, and pages
 numbers of links, with heavy tails. A link is copied with probability 0.6: it leads where the link of the same number
-leads that an earlier page of the host has, mostly one of the few before it; so neighbouring pages have much of their
+leads that an earlier page of the host has, mostly one of the few before it; so neighboring pages have much of their
 links in common, as in the copying model of Kumar et al., "Stochastic models for the web graph" (FOCS 2000). Of the other
 links four fifths stay within the host, half of them near their page and half of them at the first pages of the host; the
 rest leads to a host by its popularity, there mostly to the first pages.

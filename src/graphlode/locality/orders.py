@@ -3,7 +3,7 @@
 Edge-centric processing needs no rows: it walks a list of edges, and how often that misses a cache depends on nothing
 but the order of the list. `"none"` leaves the list as it was given and `"sorted"` sorts it once. `"progressive"`
 reorders it on the way, a little with every pass: pass i cuts the list into `lanes`^i blocks, takes one edge of each of
-`lanes` neighbouring blocks, sorts these, and puts the j-th smallest back into the j-th block. Each pass narrows the
+`lanes` neighboring blocks, sorts these, and puts the j-th smallest back into the j-th block. Each pass narrows the
 range of keys within a block by about the square root of `lanes`.
 """
 

@@ -3,7 +3,7 @@
 Kernels return raw sums, which `motif_formulas` turns into counts. All are over the rows u of the tasks, so that the
 partials of any partition of the rows add up; pairs and edges {u > v} belong to the row of their higher rank u, triangles
 {a < b < c} to that of c, and 5-cliques to that of their lowest vertex. With d(v) the degree, t(e) and t(v) the triangles
-at an edge or vertex, W(u, v) the number of common neighbours, c3(a, b, c) those of three vertices, K4(abc) = c3(a, b, c)
+at an edge or vertex, W(u, v) the number of common neighbors, c3(a, b, c) those of three vertices, K4(abc) = c3(a, b, c)
 of a triangle, and C(x, k) the binomial:
 
 =======================  ===========================================================================================
@@ -18,25 +18,25 @@ diamonds, books3         over edges: C(t, 2), C(t, 3)
 squares                  over pairs: C(W, 2), twice the 4-cycles
 cliques4                 over triangles: K4(abc), four times the 4-cliques
 prongs                   over edges: C(d(u) - 1, 2) (d(v) - 1) + C(d(v) - 1, 2) (d(u) - 1)
-paths4                   over u: ((sum of d(w) - 1 over neighbours w)^2 - sum of (d(w) - 1)^2) / 2
+paths4                   over u: ((sum of d(w) - 1 over neighbors w)^2 - sum of (d(w) - 1)^2) / 2
 forks                    over u: t(u) C(d - 2, 2)
 longtails                over edges: (t(u) - t(uv)) (d(v) - 1) + (t(v) - t(uv)) (d(u) - 1)
 bulls                    over edges: t(uv) (d(u) - 2) (d(v) - 2)
 tailed_squares           over pairs: C(W, 2) (d(u) + d(v) - 4)
 five_cycles              over u = i: over edges jk, j < k < i: (w(j) - [k ~ i]) (w(k) - [j ~ i]), where w(j) is the number of
-                         common neighbours of i and j that rank below i
-five_cycle_corrections   over triangles: the neighbours of a, of b and of c that rank above c
+                         common neighbors of i and j that rank below i
+five_cycle_corrections   over triangles: the neighbors of a, of b and of c that rank above c
 hourglasses              over u: C(t(u), 2)
 cobras                   over triangles: (t(bc) - 1) (d(a) - 2) + (t(ac) - 1) (d(b) - 2) + (t(ab) - 1) (d(c) - 2)
 stingrays                over edges: C(t, 2) (d(u) + d(v) - 6)
-houses                   over pairs: (W - 1) times the sum of t(ux) + t(xv) over their common neighbours x
+houses                   over pairs: (W - 1) times the sum of t(ux) + t(xv) over their common neighbors x
 k23                      over pairs: C(W, 3)
 gems                     over triangles: the products of t - 1 of each two of the three edges
 tailed_cliques           over triangles: K4(abc) (d(a) + d(b) + d(c) - 9), three times the pattern
 hatted                   over triangles: K4(abc) (t(ab) + t(ac) + t(bc) - 6), twice the pattern
 almost_cliques           over triangles: C(K4(abc), 2)
-wedge_diamonds           over pairs: D (W - 2), where D is the number of edges among their common neighbours
-wheels                   over pairs and common neighbours h: C(c3(h, u, v), 2), twice the pattern
+wedge_diamonds           over pairs: D (W - 2), where D is the number of edges among their common neighbors
+wheels                   over pairs and common neighbors h: C(c3(h, u, v), 2), twice the pattern
 cliques5                 5-cliques whose lowest vertex is u
 =======================  ===========================================================================================
 """

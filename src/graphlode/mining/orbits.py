@@ -4,14 +4,14 @@ Kernels return raw arrays, which native formulas turn into orbits (native/src/or
 They are the main terms that need more than one look at each edge; everything else is made of them, of degrees and of the
 triangles at each edge. Names are those of the orbits whose main terms they are: "o12" is of vertices, by rank, "e9" of
 edges, by edge id; both are int64. d, t, W, c3 and K4 are as in `motifs`; C4(e), K4(e) are the 4-cycles and 4-cliques at an
-edge, D(u, v) the edges among the common neighbours of u and v; "triangles vab" stands for every triangle at v once, "w"
-for every common neighbour of the ends of the edge uv, so that uvw is a triangle. What all rows together give are exact
+edge, D(u, v) the edges among the common neighbors of u and v; "triangles vab" stands for every triangle at v once, "w"
+for every common neighbor of the ends of the edge uv, so that uvw is a triangle. What all rows together give are exact
 numbers of a vertex or edge, independent of ranks; o12, o34, o49, o54, o62, o64, o66, o69 and e58 have each of them twice.
 
 A row adds to these arrays what it is the first to see, so that the partials of any partition of the rows add up:
 
-- at itself, what is summed over u != v; at its lower neighbours, what edges have of their higher ends;
-- at its neighbours, or at edges, what is met from there: o12 from a, with the common neighbours of a and v, and so on.
+- at itself, what is summed over u != v; at its lower neighbors, what edges have of their higher ends;
+- at its neighbors, or at edges, what is met from there: o12 from a, with the common neighbors of a and v, and so on.
   Sums that are symmetric in the ends of an edge have half of their terms from each end;
 - 5-cycles from their highest vertex, 5-cliques from their lowest, and o70 from the highest of a, b and c.
 
@@ -35,22 +35,22 @@ o36   u != v: C(W(u, v), 2) (d(u) - 2)
 o40   triangles vab: (t(ab) - 1) (d(a) + d(b) - 6)
 o46   u != v: D(u, v) (d(u) - 2)
 o48   triangles vab: (t(va) - 1) (d(b) - 2) + (t(vb) - 1) (d(a) - 2)
-o49   a < b neighbours of v: C(W(a, b) - 1, 2)
+o49   a < b neighbors of v: C(W(a, b) - 1, 2)
 o50   u != v: C(W(u, v), 3)
-o51   x neighbour of v, y != v neighbour of x: t(xy) (W(v, y) - 1)
+o51   x neighbor of v, y != v neighbor of x: t(xy) (W(v, y) - 1)
 o52   triangles vab: C4(ab)
 o54   triangles vab: C(t(ab) - 1, 2)
-o59   triangles vab: g(a, b) + g(b, a), where g(h, b) is the sum of t(hc) - 1 over the common neighbours c of h and b
+o59   triangles vab: g(a, b) + g(b, a), where g(h, b) is the sum of t(hc) - 1 over the common neighbors c of h and b
 o60   triangles vab: (t(ab) - 1) (t(va) - 1 + t(vb) - 1)
 o61   triangles vab: (t(va) - 1) (t(vb) - 1)
-o62   a < b neighbours of v: D(a, b)
+o62   a < b neighbors of v: D(a, b)
 o63   u != v: D(u, v) (W(u, v) - 2)
-o64   a < b neighbours of v: c3(v, a, b) (W(a, b) - 2)
+o64   a < b neighbors of v: c3(v, a, b) (W(a, b) - 2)
 o65   triangles vab: K4(ab)
 o66   triangles vab: K4(vab) (t(ab) - 2)
-o68   h neighbour of v, u != v neighbour of h: C(c3(v, h, u), 2)
-o69   a < b neighbours of v: C(c3(v, a, b), 2), twice the wheels with hub v
-o70   triangles abc among the neighbours of v: K4(abc) - 1
+o68   h neighbor of v, u != v neighbor of h: C(c3(v, h, u), 2)
+o69   a < b neighbors of v: C(c3(v, a, b), 2), twice the wheels with hub v
+o70   triangles abc among the neighbors of v: K4(abc) - 1
 o71   triangles vab: C(K4(vab), 2)
 o72   5-cliques at v
 ====  =============================================================================================================
@@ -65,14 +65,14 @@ fans  by entry, not by edge: for the entry v in row u, w: t(uw) - 1
 and with size 5
 
 ====  =============================================================================================================
-e23   w: the sum of d(x) - 1 over the neighbours x of w
+e23   w: the sum of d(x) - 1 over the neighbors x of w
 e26   w: C(d(w) - 2, 2)
 e28   5-cycles through uv, exactly
 e30   4-cycles u-v-c-d: d(c) + d(d) - 4
 e33   w: (t(uw) + t(vw) - 2) (d(w) - 3)
 e36   w: t(w)
 e39   w: e7(uw) + e7(vw)
-e42   y != u neighbour of v: C(W(u, y) - 1, 2), and y != v neighbour of u: C(W(v, y) - 1, 2)
+e42   y != u neighbor of v: C(W(u, y) - 1, 2), and y != v neighbor of u: C(W(v, y) - 1, 2)
 e43   4-cycles u-v-c-d: t(cd)
 e44   4-cycles u-v-c-d: t(vc) + t(ud)
 e45   w: C4(uw) + C4(vw)
@@ -81,9 +81,9 @@ e50   4-cliques uvab: d(a) + d(b) - 6
 e52   w: f(w, u) + f(w, v), where f(a, b) is `fans` at the entry b of row a
 e53   w: f(u, w) + f(v, w)
 e54   w: (t(uw) - 1) (t(vw) - 1)
-e56   y != u neighbour of v: D(u, y), and y != v neighbour of u: D(v, y)
-e57   w: sum of W(u, y) - 2 over the common neighbours y != u of v and w, and the same with u and v exchanged
-e58   a < b common neighbours of u and v: W(a, b) - 2
+e56   y != u neighbor of v: D(u, y), and y != v neighbor of u: D(v, y)
+e57   w: sum of W(u, y) - 2 over the common neighbors y != u of v and w, and the same with u and v exchanged
+e58   a < b common neighbors of u and v: W(a, b) - 2
 e59   w: K4(uw) + K4(vw)
 e60   4-cliques uvab: t(ab) - 2
 e61   w: K4(uvw) (t(uw) + t(vw) - 4)

@@ -12,7 +12,7 @@ class Supported:
     """Both directions of every edge, in the ranks of the degree order, and the number of triangles at each edge.
 
     Ranks ascend by (degree, vertex), as in `Oriented("degree")`. `offsets` and `neighbors` hold the ranks of all
-    neighbours, ascending; the first `lower[u]` of row u rank below u. `edges` has the edge id of each entry: the edge
+    neighbors, ascending; the first `lower[u]` of row u rank below u. `edges` has the edge id of each entry: the edge
     {u > v} has the id lower_offsets[u] + (place of v in row u), where lower_offsets is the exclusive sum of `lower`.
     `triangles` has the number of triangles of each edge id; `vertices[rank]` is the vertex.
     """

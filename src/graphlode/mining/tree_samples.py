@@ -2,7 +2,7 @@
 
 Every connected pattern has a spanning tree: a wedge (3 vertices), a 3-star or 3-path (4), a 4-star, prong or 4-path (5). A
 placement is drawn from the middle outwards: a vertex or edge with as much weight as placements around it, then different
-neighbours, without looking where these lie. So the ends of paths may meet: such a draw is a tree on fewer vertices,
+neighbors, without looking where these lie. So the ends of paths may meet: such a draw is a tree on fewer vertices,
 and counts as no tree at all. `weight` is the number of all draws, as an exact integer; the choice itself is made in floating
 point, which rounds probabilities to 53 bits.
 """
@@ -56,7 +56,7 @@ class Rows:
         return there
 
     def different(self, rng: np.random.Generator, rows: AnyArray, number: int, without: AnyArray | None) -> AnyArray:
-        """`number` different neighbours of each of the rows; `without` is an entry of the row that may not be drawn."""
+        """`number` different neighbors of each of the rows; `without` is an entry of the row that may not be drawn."""
         taken = [] if without is None else [without - self.offsets[rows]]
         drawn = []
         for _ in range(number):
@@ -103,7 +103,7 @@ def _star(leaves: int) -> Callable[[Rows, np.random.Generator, AnyArray], AnyArr
 
 
 def _around_edge(left: int) -> Callable[[Rows, np.random.Generator, AnyArray], AnyArray]:
-    """An edge u-v, `left` other neighbours of u and one of v."""
+    """An edge u-v, `left` other neighbors of u and one of v."""
 
     def draw(rows: Rows, rng: np.random.Generator, entries: AnyArray) -> AnyArray:
         u, v = rows.tails[entries], rows.neighbors[entries]
@@ -115,7 +115,7 @@ def _around_edge(left: int) -> Callable[[Rows, np.random.Generator, AnyArray], A
 
 
 def _path5(rows: Rows, rng: np.random.Generator, centers: AnyArray) -> AnyArray:
-    """Two different neighbours of the centre, as likely as they have other neighbours, and one of those for each."""
+    """Two different neighbors of the center, as likely as they have other neighbors, and one of those for each."""
     ahead = np.concatenate([[0], np.cumsum(rows.degrees[rows.neighbors] - 1)])
 
     def neighbor(of: AnyArray) -> AnyArray:

@@ -147,7 +147,7 @@ def test_complete_graphs_around_a_word(bench: Bench, n: int) -> None:
 def test_sets_around_the_borders_of_the_size_classes(bench: Bench, length: int) -> None:
     """A warp takes up to 512 candidates, a block more, and all edges below a row of more than 1,024 entries."""
     rows = fan_rows(length)
-    for k in (4, 5) if length > 1024 and bench.emulated else (4, 5, 6):  # a block of fibres per edge takes long
+    for k in (4, 5) if length > 1024 and bench.emulated else (4, 5, 6):  # a block of fibers per edge takes long
         assert launch(bench, view_of(rows), k)["total"] == len(cliques_of(rows, k))
 
 

@@ -1,8 +1,8 @@
 // supports.hpp - the graph that motifs and orbits are counted on: both directions of every edge in the ranks of the
 // degree order, edge ids, and the number of triangles at each edge.
 //
-// Ranks ascend by (degree, vertex), so the first neighbours of a row are those of smallest degree and the last ranks
-// are the hubs. Edge ids run through the lower neighbours of row 0, row 1 and so on.
+// Ranks ascend by (degree, vertex), so the first neighbors of a row are those of smallest degree and the last ranks
+// are the hubs. Edge ids run through the lower neighbors of row 0, row 1 and so on.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -18,7 +18,7 @@ using rank = std::int32_t;
 struct supported_view {
   const std::int64_t* offsets;
   const rank* neighbors;
-  const std::int32_t* lower;      // neighbours below the row's own rank; they come first
+  const std::int32_t* lower;      // neighbors below the row's own rank; they come first
   const std::int32_t* edges;      // edge id of each entry
   const std::int32_t* triangles;  // by edge id
   std::int64_t num_vertices;

@@ -45,7 +45,7 @@ class block_pool {
   block_pool(const block_pool&) = delete;
   block_pool& operator=(const block_pool&) = delete;
 
-  // Fills `blocks` with exclusive, uninitialised blocks: all of them, or it throws std::bad_alloc and takes none.
+  // Fills `blocks` with exclusive, uninitialized blocks: all of them, or it throws std::bad_alloc and takes none.
   void take(std::span<block> blocks);
   // Gives one reference of each back; empty ones are passed over.
   void give_back(std::span<const block> blocks) noexcept;

@@ -6,7 +6,7 @@
 //   - a page that stays within its bounds is a task: its leaves, and the windows around leaves that would run over or
 //     dry, are written in place when the plan is committed; if a version still holds the page, a copy of it is written
 //     at once;
-//   - a page that would leave its bounds becomes, with as many neighbours as it takes to be well filled again, a group:
+//   - a page that would leave its bounds becomes, with as many neighbors as it takes to be well filled again, a group:
 //     its entries are written into fresh pages at once, and the directory gets them when the plan is committed;
 //   - nothing happens to the others, but that some are written closer where deletes have left many gaps.
 // A merge is one group of all pages. A rebuild is the same, but from a sort of everything.

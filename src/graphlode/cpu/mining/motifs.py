@@ -57,7 +57,7 @@ def _count(counter: _native.MotifCounter, device: CpuDevice, tasks: Iterator[Tas
 
 
 def memory(device: CpuDevice, shape: Mapping[str, int], *, size: int, method: str) -> int:
-    """Bytes beside the view: two numbers per entry, a few per vertex and thread; and the neighbourhoods.
+    """Bytes beside the view: two numbers per entry, a few per vertex and thread; and the neighborhoods.
 
     How many triangles those hold is not known before the view is built, so they are reckoned with as many as there are
     edges: graphs in which they take far more than the rest have more triangles, but are small.

@@ -120,7 +120,7 @@ __device__ __forceinline__ void flush_members(const oriented_graph& graph, long 
   }
 }
 
-// Fills a table with neighbors [first_entry, first_entry + members), by `threads` threads that the caller synchronises
+// Fills a table with neighbors [first_entry, first_entry + members), by `threads` threads that the caller synchronizes
 // between clearing and inserting.
 __device__ __forceinline__ void clear_table(const member_table<VERTEX_T>& table, int members, unsigned* member_hits,
                                             int thread, int threads) {

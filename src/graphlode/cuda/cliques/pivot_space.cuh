@@ -2,7 +2,7 @@
 //
 // Matrices that are searched lie transposed: word w of row v at matrix[w * stride + v], so that lanes with different
 // rows read different banks. Whenever the candidates have become few, the matrix among them is cut out, and the search
-// below goes on with rows of 4, 2 or 1 words instead of those of the whole neighbourhood.
+// below goes on with rows of 4, 2 or 1 words instead of those of the whole neighborhood.
 #pragma once
 #include "cliques/rows.cuh"
 #include "warp.cuh"

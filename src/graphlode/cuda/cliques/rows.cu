@@ -1,7 +1,7 @@
 // cliques/rows.cu - the adjacency among the neighbors of each root, as rows of bits.
 //
 // The neighbors of a root go into a hash table; then the row of each neighbor is walked by a group of lanes, and every
-// entry that is in the table is an edge of the neighbourhood. The lanes gather the bits of the row in registers, so
+// entry that is in the table is an edge of the neighborhood. The lanes gather the bits of the row in registers, so
 // only bits above the diagonal are found; the others come from transposing. A warp builds a root of up to warp_degree
 // neighbors, a block a larger one. With up to 16 or 8 neighbors a warp builds 2 or 4 roots at once and looks each pair
 // of neighbors up. Blocks and warps draw from counters, the largest roots first. Beyond block_degree neighbors the bits

@@ -1,7 +1,7 @@
-// cliques/rows.cuh - where the bit rows of a root's neighbourhood lie, for the kernel that builds them and all that
+// cliques/rows.cuh - where the bit rows of a root's neighborhood lie, for the kernel that builds them and all that
 // read.
 //
-// Roots are rows of the oriented graph, numbered as slots by falling length. The neighbourhood of a root with d
+// Roots are rows of the oriented graph, numbered as slots by falling length. The neighborhood of a root with d
 // neighbors is a d x d bit matrix: bit j of row i is set when its i-th and j-th neighbor are adjacent, in both
 // directions. A row has ceil(d / 32) words, and the matrices of all slots lie back to back in one slab. Slots of one
 // length are consecutive, so a table with a number per length says where each begins.

@@ -1,4 +1,4 @@
-"""Drives cliques/rows.cu: the neighbourhood of every root of a task as a matrix of bits, all in one slab.
+"""Drives cliques/rows.cu: the neighborhood of every root of a task as a matrix of bits, all in one slab.
 
 For a driver that searches below roots:
 

@@ -1,1 +1,1 @@
-"""CUDA kernels on a CPU: the very same sources, compiled by g++ and run one fibre per CUDA thread."""
+"""CUDA kernels on a CPU: the very same sources, compiled by g++ and run one fiber per CUDA thread."""

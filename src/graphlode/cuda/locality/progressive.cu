@@ -1,9 +1,9 @@
 // locality/progressive.cu - passes over a list of edges: along every edge something is sent, and the list is reordered.
 //
-// A pass cuts the list into blocks; a step takes the t-th edge of each of `lanes` neighbouring blocks, sorts them and
+// A pass cuts the list into blocks; a step takes the t-th edge of each of `lanes` neighboring blocks, sorts them and
 // puts the j-th smallest where the edge of block j was (native/include/graphlode/locality/block_schedule.hpp tells the
 // cuts). Steps are independent of each other. A block of threads takes 32 of them side by side, as columns of a matrix
-// in shared memory: a lane of a warp owns a column, so that the t-th edges of neighbouring steps, which are neighbours
+// in shared memory: a lane of a warp owns a column, so that the t-th edges of neighboring steps, which are neighbors
 // in the list, are read and written in whole lines, and a warp compares whole rows of the matrix without a conflict.
 // Which rows are compared does not depend on the data: merge exchange (Knuth 5.2.2, algorithm M), the network of the
 // CPU.
@@ -26,7 +26,7 @@ struct sending {
   const fixed* sent;
   fixed* sums;
 
-  // Sends along the edge of each lane that has one. Called by all lanes of a warp. Neighbours that lead to the same
+  // Sends along the edge of each lane that has one. Called by all lanes of a warp. Neighbors that lead to the same
   // vertex are added up first: in a list that is sorted by destination they would all wait for one place.
   __device__ __forceinline__ void along(bool there, edge_word edge) const {
     const unsigned high = static_cast<unsigned>(edge >> 32), low = static_cast<unsigned>(edge);

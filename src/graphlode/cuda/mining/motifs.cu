@@ -1,6 +1,6 @@
 // mining/motifs.cu - what every motif pass needs beside the view, and the sums over vertices, edges and triangles.
 //
-// Triangles a < b < c are met at the entry of b in row a, where a has the smallest of the three neighbourhoods; its
+// Triangles a < b < c are met at the entry of b in row a, where a has the smallest of the three neighborhoods; its
 // local graph, if it has a matrix, says which c there are and how many 4-cliques each triangle is in. A warp takes 32
 // entries at a time and deals their triangles out to its lanes. See motifs/graph.cuh for the layouts.
 #include "grid.cuh"

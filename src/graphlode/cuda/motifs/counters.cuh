@@ -1,7 +1,7 @@
 // motifs/counters.cuh - counters by vertex in shared memory: a table for few vertices, an array for a range of them.
 //
 // Both count what their threads add together and are looked up afterwards; `clear` makes them ready for the next use.
-// Threads are synchronised by the caller.
+// Threads are synchronized by the caller.
 #pragma once
 #include "warp.cuh"
 

@@ -1,4 +1,4 @@
-// motifs/graph.cuh - the supported graph as motif kernels see it, and the graphs inside of neighbourhoods as bit
+// motifs/graph.cuh - the supported graph as motif kernels see it, and the graphs inside of neighborhoods as bit
 // matrices.
 //
 // Rows are in rank space, both directions, ascending. For the entry of h in row u, `places` is the place of u in row h,

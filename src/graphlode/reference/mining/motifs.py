@@ -38,7 +38,7 @@ def launch(
 
 
 class Rows:
-    """Neighbours as sets, and what is asked for again and again: degrees, triangles at edges and vertices."""
+    """Neighbors as sets, and what is asked for again and again: degrees, triangles at edges and vertices."""
 
     def __init__(self, rows: list[set[int]]) -> None:
         self.of = rows
@@ -106,7 +106,7 @@ def _at_triangles(rows: Rows, c: int, size: int) -> Sums:
 
 
 def _at_pairs(rows: Rows, u: int, size: int) -> Sums:
-    """Pairs v < u with common neighbours, adjacent or not."""
+    """Pairs v < u with common neighbors, adjacent or not."""
     sums: Counter[str] = Counter()
     if size < 4:
         return sums
@@ -115,7 +115,7 @@ def _at_pairs(rows: Rows, u: int, size: int) -> Sums:
         w = len(common)
         sums["squares"] += comb(w, 2)
         if size >= 5:
-            third = {h: len(common & rows.of[h]) for h in common}  # common neighbours of h, u and v
+            third = {h: len(common & rows.of[h]) for h in common}  # common neighbors of h, u and v
             sums["tailed_squares"] += comb(w, 2) * (rows.degree[u] + rows.degree[v] - 4)
             sums["houses"] += (w - 1) * sum(rows.edge[u, x] + rows.edge[x, v] for x in common)
             sums["k23"] += comb(w, 3)

@@ -49,7 +49,7 @@ def launch(
 
 
 class Local:
-    """Neighbours as sets, and the numbers of pairs, edges and triangles that the definitions are made of."""
+    """Neighbors as sets, and the numbers of pairs, edges and triangles that the definitions are made of."""
 
     def __init__(self, rows: list[set[int]]) -> None:
         self.of = rows
@@ -70,14 +70,14 @@ class Local:
         return [(a, b) for a, b in combinations(sorted(vertices), 2) if b in self.of[a]]
 
     def joined(self, u: int, v: int) -> int:
-        """D(u, v): the edges among the common neighbours; of an edge, K4(uv)."""
+        """D(u, v): the edges among the common neighbors; of an edge, K4(uv)."""
         return self._once("joined", u, v, lambda: len(self.inside(self.common(u, v))))
 
     def fan(self, u: int, v: int) -> int:
         return self._once("fan", u, v, lambda: sum(self.wedges(u, w) - 1 for w in self.common(u, v)))
 
     def second(self, v: int) -> list[int]:
-        """All vertices that have a common neighbour with v."""
+        """All vertices that have a common neighbor with v."""
         return sorted({u for x in self.of[v] for u in self.of[x]} - {v})
 
     def _once(self, what: str, u: int, v: int, compute: Callable[[], int]) -> int:

@@ -1,9 +1,9 @@
-// block.hpp - runs the threads of one block as fibres of one OS thread, and lets them meet.
+// block.hpp - runs the threads of one block as fibers of one OS thread, and lets them meet.
 //
-// A fibre runs until it has to wait for others (a warp collective, a block barrier) or ends; then the next ready fibre
+// A fiber runs until it has to wait for others (a warp collective, a block barrier) or ends; then the next ready fiber
 // continues. Whoever arrives last at a meeting computes everybody's result and makes the others ready. If nobody is
 // ready and somebody still waits, the kernel can never finish: that is reported, as is every misuse that a
-// GPU would answer with a hang or with undefined values. After a fault the fibres of the block are simply abandoned.
+// GPU would answer with a hang or with undefined values. After a fault the fibers of the block are simply abandoned.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -68,7 +68,7 @@ struct fiber {
 };
 
 // What a lane brought to a meeting and what it takes away. Results are stored per lane, because a lane may reach its
-// next meeting before its neighbours have picked up what they got from this one.
+// next meeting before its neighbors have picked up what they got from this one.
 struct lane_state {
   std::uint64_t value = 0;
   std::uint64_t result = 0;
@@ -134,7 +134,7 @@ class block_runner {
 
   std::vector<fiber> fibers_;
   std::vector<warp_state> warps_;
-  std::vector<unsigned> ready_;  // ring buffer: every fibre is in it at most once
+  std::vector<unsigned> ready_;  // ring buffer: every fiber is in it at most once
   unsigned ready_head_ = 0, ready_size_ = 0;
   unsigned num_threads_ = 0, num_done_ = 0;
   fiber* current_ = nullptr;
@@ -256,7 +256,7 @@ inline void block_runner::finish_fiber() {
   me.suspended.switch_to(scheduler_);
 }
 
-// The meeting of lanes with this mask that the current fibre joins; faults if those who wait already do something else.
+// The meeting of lanes with this mask that the current fiber joins; faults if those who wait already do something else.
 inline unsigned block_runner::join(warp_state& warp, unsigned mask, operation op, site where) {
   fiber& me = *current_;
   if (!(mask & me.lane_bit()))

@@ -3,7 +3,7 @@
 // A switch saves what is live, exchanges stack pointers and jumps: a few nanoseconds on x86-64.
 // Other processors take the portable (and several times slower) ucontext functions. The lowest page of each stack
 // is not accessible, so that a kernel that overflows its stack stops with a segmentation fault at the guilty
-// instruction instead of writing into its neighbour's stack.
+// instruction instead of writing into its neighbor's stack.
 #pragma once
 #include <sys/mman.h>
 
@@ -49,12 +49,12 @@ class stack {
 
 #if defined(__x86_64__)
 
-// A suspended computation. A fresh one starts `entry`, which must never return. `colour` shifts the start of the stack:
+// A suspended computation. A fresh one starts `entry`, which must never return. `color` shifts the start of the stack:
 // stacks lie a whole number of pages apart, and without the shift all of them would compete for the same cache lines.
 class context {
  public:
-  void start(const stack& on, unsigned colour, void (*entry)()) {
-    auto** pointer = reinterpret_cast<void**>(on.top() - colour % 32 * 128);
+  void start(const stack& on, unsigned color, void (*entry)()) {
+    auto** pointer = reinterpret_cast<void**>(on.top() - color % 32 * 128);
     *--pointer = nullptr;  // keeps the stack aligned as the ABI wants it on entry
     *--pointer = reinterpret_cast<void*>(entry);
     stack_pointer_ = pointer;
