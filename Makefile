@@ -27,6 +27,7 @@ lint: install-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror $(NATIVE)
+	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

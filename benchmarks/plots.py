@@ -1,4 +1,4 @@
-"""How all pictures look: one style, and a marker or a line style for every series beside its colour. Needs matplotlib."""
+"""How all pictures look: one style, and a marker or a line style for every series beside its color. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.record import Cell, done, names_of
 
 
 class Color(StrEnum):
-    """Those of Okabe and Ito, which people with any common colour blindness can tell apart."""
+    """Those of Okabe and Ito, which people with any common color blindness can tell apart."""
 
     BLUE = "#0072B2"
     ORANGE = "#E69F00"

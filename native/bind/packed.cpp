@@ -7,9 +7,9 @@
 
 #include "arrays.hpp"
 #include "graphlode/errors.hpp"
+#include "graphlode/store/buckets.hpp"
 #include "graphlode/store/packed_rows.hpp"
 #include "graphlode/store/pair_keys.hpp"
-#include "graphlode/store/buckets.hpp"
 #include "graphlode/store/update_plan.hpp"
 
 namespace graphlode::bind {

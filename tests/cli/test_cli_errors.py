@@ -21,7 +21,7 @@ import graphlode as gl
         (["info", "karate", "--threads", "0"], "--threads"),
         (["info", "karate", "--threads", "99999999999"], "--threads"),
         (["info", "."], ".: this is a directory, not a file"),
-        (["info", "karate", "--values", "colours"], "'colours' is not one of 'auto', 'weights', 'times', 'none'"),
+        (["info", "karate", "--values", "colors"], "'colors' is not one of 'auto', 'weights', 'times', 'none'"),
         (["info", "karate", "--values", "times"], "--values is for files"),
         (["triangles", "karate", "--by", "face"], "'face' is not one of 'vertex', 'edge'"),
         (["triangles", "karate", "--top", "3"], "--top and --out need --by"),

@@ -27,7 +27,7 @@ def test_every_group_of_ten_bits_is_uniform(shift):
     assert abs(chi_squared - 1023) < 5 * np.sqrt(2 * 1023)
 
 
-def test_neighbouring_words_and_neighbouring_seeds_are_independent():
+def test_neighboring_words_and_neighboring_seeds_are_independent():
     words = random_words(3, 0, SIZE + 64)
     others = [words[k : k + SIZE] for k in (1, 2, 64)] + [random_words(seed, 0, SIZE) for seed in (2, 4, 2**40 + 3)]
     for other in others:

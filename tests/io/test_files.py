@@ -124,7 +124,7 @@ def test_unknown_options_are_named(tmp_path):
     with pytest.raises(InputError, match="unknown format 'gml'"):
         read_edges(path, format="gml")
     with pytest.raises(InputError, match="values must be"):
-        read_edges(path, values="colours")
+        read_edges(path, values="colors")
     with pytest.raises(UnsupportedError, match="compressed themselves"):
         read_edges(tmp_path / "a.npz.gz")
 

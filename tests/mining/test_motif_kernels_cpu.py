@@ -204,7 +204,7 @@ def test_complete_graphs_have_their_closed_forms(n: int) -> None:
     assert counts_from_sums(sums_of(view, 4), 4) == expected[:8]
 
 
-def test_neighbourhoods_of_any_density_give_the_same() -> None:
+def test_neighborhoods_of_any_density_give_the_same() -> None:
     """Dense graphs use bit rows of many widths, sparse ones lists; parts of the rows are counted in another way."""
     rng = np.random.default_rng(5)
     block = np.arange(400)

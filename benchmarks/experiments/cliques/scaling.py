@@ -2,7 +2,7 @@
 
 Measured: one to as many CPU instances as there are cores for (eight at most), each with the same number of threads.
 
-Simulated, and labelled so, since it takes eight GPUs to measure: the work of one device is cut into up to 1,024 pieces of
+Simulated, and labeled so, since it takes eight GPUs to measure: the work of one device is cut into up to 1,024 pieces of
 even estimated work, each piece is timed alone on the real device, and `simulation` says when several devices would be done.
 A piece alone leaves most of a GPU idle, so that all of them one after the other may take far longer than the whole: some
 are timed first, and if need be there are fewer, larger ones. Two ways to share the pieces are compared: dealt round-robin

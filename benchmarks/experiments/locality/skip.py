@@ -65,6 +65,6 @@ def figure(document: Mapping[str, Any]) -> Any:
 
 
 def _look(cell: Cell) -> Look:
-    """Colours show the lanes, lines and markers how often the list is reordered."""
+    """Colors show the lanes, lines and markers how often the list is reordered."""
     line, marker = _LINES[cell["skip"]]
     return Look(look_of(cell["lanes"]).color, marker, line)

@@ -115,7 +115,7 @@ void decaying_fit::solve() {
       lowest = error;
       best = found;
     }
-    if (chosen == all) break;  // the minimum without the condition fulfils it
+    if (chosen == all) break;  // the minimum without the condition fulfills it
   }
   for (std::size_t i = 0; i < count; ++i) found_[i] = best[i] / scale[i];
   solved_ = true;

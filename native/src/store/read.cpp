@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "graphlode/parallel.hpp"
-#include "graphlode/store/packed_rows.hpp"
 #include "graphlode/store/buckets.hpp"
+#include "graphlode/store/packed_rows.hpp"
 
 namespace graphlode::packed {
 namespace {

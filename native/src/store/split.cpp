@@ -1,7 +1,7 @@
 // store/split.cpp - splits the keys of a batch by the shard that owns them.
 #include "graph/stable_partition.hpp"
-#include "graphlode/store/layout.hpp"
 #include "graphlode/store/buckets.hpp"
+#include "graphlode/store/layout.hpp"
 
 namespace graphlode::packed {
 namespace {

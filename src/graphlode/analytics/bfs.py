@@ -105,7 +105,7 @@ def bfs(
         found = search_shards(given, start, progress=progress)
     else:
         operation, devices = on_pages(BFS, given, devices)
-        label = "along the edges" if given.directed else "direction optimising"
+        label = "along the edges" if given.directed else "direction optimizing"
         symmetric = not given.directed
         found = run(operation, given, devices, progress=progress, label=label, source=start, symmetric=symmetric)
     value = found.value

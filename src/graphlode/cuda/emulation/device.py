@@ -1,4 +1,4 @@
-"""The emulated CUDA device: numpy in the place of CuPy, g++ in the place of NVRTC, fibres in the place of lanes.
+"""The emulated CUDA device: numpy in the place of CuPy, g++ in the place of NVRTC, fibers in the place of lanes.
 
 It follows the same protocol as the real device and runs the same drivers and the same kernel sources.
 """
