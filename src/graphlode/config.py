@@ -19,7 +19,7 @@ from typing import Any
 
 from graphlode.errors import InputError
 
-# More than any machine runs at a time; OpenMP ends the process if the system refuses it a thread.
+# More than any machine runs at a time.
 MOST_THREADS = 4096
 
 

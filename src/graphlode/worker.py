@@ -1,7 +1,7 @@
 """One thread per device that runs its kernels in order.
 
-Kernels run off the calling thread so that Ctrl-C reaches Python at once; the thread is kept because OpenMP keeps its
-team of threads per calling thread. A forked child starts a new one: threads do not survive a fork.
+Kernels run off the calling thread so that Ctrl-C reaches Python at once; the thread is kept because to start one takes
+longer than many kernels do. A forked child starts a new one: threads do not survive a fork.
 """
 
 from __future__ import annotations

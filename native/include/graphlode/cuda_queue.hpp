@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "graphlode/cuda_driver.hpp"
-#include "graphlode/helpers.hpp"
 
 namespace graphlode::cuda {
 
@@ -106,7 +105,6 @@ class queue {
   std::unique_ptr<ring> ring_;
   std::mutex moving_;
   std::vector<std::unique_ptr<chunks>> chunks_;  // of each thread
-  helpers helpers_;
   std::mutex fetching_;
   std::unique_ptr<locked_memory> fetched_;
 };

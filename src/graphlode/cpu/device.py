@@ -1,4 +1,4 @@
-"""The CPU as a device: numpy arrays in place, native kernels on one worker thread that leads an OpenMP team."""
+"""The CPU as a device: numpy arrays in place, native kernels on one worker thread, which others help."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class CpuDevice:
         return self._worker.submit(work)
 
     def nearby(self) -> CpuDevice:
-        """With one thread: OpenMP must not start a team on a thread that may be forked."""
+        """With one thread: what runs on the calling thread is too small for more."""
         return self._nearby
 
     @cached_property
