@@ -37,7 +37,7 @@ def threads():
     return set(os.listdir("/proc/self/task"))
 
 def call(threads):
-    rows = np.zeros(threads * (8 << 14), np.int32)  # worth while for so many
+    rows = np.zeros(threads * (2 << 14), np.int32)  # worth while for so many
     _native.packed_pair_keys(rows, rows, 1, False, threads)
 
 known = threads()

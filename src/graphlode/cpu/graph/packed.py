@@ -60,11 +60,9 @@ def _entries(
     """Keys, what goes with each of them, and how many entries of pairs of equals are left out."""
     rows, neighbors, both = pairs.rows, pairs.neighbors, pairs.both
     keys, self_loops = _native.packed_pair_keys(rows, neighbors, num_rows, both, threads)
-    kept = rows != neighbors if self_loops else None
 
     def for_entries(values: AnyArray) -> AnyArray:
-        values = values if kept is None else values[kept]
-        return np.repeat(values, 2) if both else values
+        return _native.packed_pair_values(rows, neighbors, np.ascontiguousarray(values), both, threads)
 
     if deletes is True:
         deletes = np.ones(keys.size, np.bool_)
