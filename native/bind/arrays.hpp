@@ -52,7 +52,6 @@ void bind_generate(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_id_map(nb::module_& m);
 void bind_packed(nb::module_& m);
-void bind_decaying_fit(nb::module_& m);
 void bind_analytics(nb::module_& m);
 void bind_analytics_walks(nb::module_& m);
 void bind_analytics_paths(nb::module_& m);

@@ -41,7 +41,6 @@ NB_MODULE(_native, m) {
   bind::bind_graph(m);
   bind::bind_id_map(m);
   bind::bind_packed(m);
-  bind::bind_decaying_fit(m);
   bind::bind_analytics(m);
   bind::bind_analytics_walks(m);
   bind::bind_analytics_paths(m);

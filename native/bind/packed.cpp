@@ -29,7 +29,6 @@ std::int64_t accepted_rows(std::int64_t num_rows) {
 packed::path path_of(const std::string& name) {
   if (name == "in place") return packed::path::in_place;
   if (name == "merge") return packed::path::merge;
-  if (name == "rebuild") return packed::path::rebuild;
   if (name == "climb") return packed::path::climb;
   throw input_error("unknown path " + name);
 }
@@ -61,9 +60,32 @@ nb::tuple pair_keys(const in<Id>& rows, const in<Id>& neighbors, std::int64_t nu
   return nb::make_tuple(to_numpy(std::move(found.keys)), found.self_loops);
 }
 
+template <class Id, class Value>
+numpy_array<Value> pair_values(const in<Id>& rows, const in<Id>& neighbors, const in<Value>& values, bool both,
+                               int threads) {
+  if (rows.size() != neighbors.size() || rows.size() != values.size())
+    throw nb::value_error("neighbors and values must be as long as rows");
+  buffer<Value> found;
+  {
+    nb::gil_scoped_release nogil;
+    found = packed::values_of_pairs<Id, Value>({rows.data(), rows.size()}, {neighbors.data(), neighbors.size()},
+                                               {values.data(), values.size()}, both, threads);
+  }
+  return to_numpy(std::move(found));
+}
+
+template <class Id, class Value>
+void bind_pair_values(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("packed_pair_values", &pair_values<Id, Value>, nb::arg("rows").noconvert(), nb::arg("neighbors").noconvert(),
+        nb::arg("values").noconvert(), "both"_a, "threads"_a);
+}
+
 template <class Id>
 void bind_pair_keys(nb::module_& m) {
   using namespace nb::literals;
+  bind_pair_values<Id, bool>(m);
+  bind_pair_values<Id, double>(m);
   m.def("packed_pair_keys", &pair_keys<Id>, nb::arg("rows").noconvert(), nb::arg("neighbors").noconvert(), "num_rows"_a,
         "both"_a, "threads"_a);
 }

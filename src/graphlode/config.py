@@ -19,7 +19,7 @@ from typing import Any
 
 from graphlode.errors import InputError
 
-# More threads than any machine runs at once. OpenMP ends the process when the system refuses to start a thread.
+# More than any machine runs at a time.
 MOST_THREADS = 4096
 
 

@@ -161,16 +161,3 @@ def test_wide_graphs_give_the_same_views_and_counts() -> None:
     np.testing.assert_array_equal(
         gl.core_numbers(wide, devices="cpu").order, gl.core_numbers(narrow, devices="cpu").order
     )
-
-
-def test_a_thread_limit_of_openmp_loses_no_edges(run_python: Any) -> None:
-    """OpenMP may grant fewer threads than requested; the parts of the missing threads must still be processed."""
-    script = """
-import numpy as np, graphlode as gl
-src, dst = np.random.default_rng(0).integers(0, 5000, (2, 100_000))
-graph = gl.from_edges(src, dst)
-pairs = np.sort(np.stack([src, dst], 1)[src != dst], axis=1)
-assert np.array_equal(graph.edges(), np.unique(pairs, axis=0)), graph
-assert gl.count_triangles(graph, devices="cpu").total == gl.count_triangles(graph, devices=["cpu", "cpu"]).total
-"""
-    run_python(script, OMP_THREAD_LIMIT="1", GRAPHLODE_THREADS="4")

@@ -1,40 +1,23 @@
-// helpers.hpp - threads that wait until somebody needs a hand.
+// helpers.hpp - the threads of the process that help in parallel work.
 //
-// Whoever has work in many parts begins at once and alone, and helpers join as they wake up. At the end only those are
-// waited for that have come: one that wakes up late, since its core is busy with something else, costs nothing.
-// OpenMP's threads must all arrive before anybody may leave, which takes milliseconds where cores are few or shared.
+// A caller opens a call of several parts, begins with part 0 and takes further parts as long as there are any. Helpers
+// that are awake take parts, too. The caller waits only for helpers that have begun a part. A helper that wakes up
+// late, because its core is busy with something else, finds the call closed and costs nothing. OpenMP has no such
+// calls: all threads of a team must arrive before any may leave, and libgomp's threads spin until then. See
+// docs/decisions/threads-of-our-own.md.
 //
-// They begin when they are first needed, but on the cores of the thread that made this object: whoever is first may be
-// bound to one core for a while. After a fork the child has none, and begins with others.
+// Any number of threads may call at the same time, and a part may call again. Parts must not wait for parts that have
+// not begun: there may be nobody to begin them. A forked child starts with no helpers and begins new ones when it
+// calls. Helpers are never ended: they sleep when the process exits.
 #pragma once
-#include <sched.h>
-#include <sys/types.h>
-
-#include <functional>
-#include <memory>
 
 namespace graphlode {
 
-class helpers {
- public:
-  helpers();
-  ~helpers();
-  helpers(const helpers&) = delete;
-  helpers& operator=(const helpers&) = delete;
+// What happens to parts that no helper has begun when the caller has done part 0.
+enum class unclaimed_parts { done_by_caller, dropped };
 
-  // Calls work(0) here, and work(1) .. work(team - 1) on helpers, those that come before work(0) is over. One call at a
-  // time. The first exception is thrown again when all have left.
-  void run(int team, const std::function<void(int)>& work);
-
- private:
-  class crew;
-
-  bool is_forked() const;
-
-  cpu_set_t cores_;
-  bool knows_cores_;
-  pid_t process_;  // that the crew belongs to
-  std::unique_ptr<crew> crew_;
-};
+// Calls run(work, part) for the parts 0 .. parts - 1, each at most once; part 0 on this thread. `run` must not throw.
+// Throws if the process was forked meanwhile and parts are lost with the threads that had begun them.
+void run_parts(int parts, unclaimed_parts rest, void* work, void (*run)(void* work, int part));
 
 }  // namespace graphlode

@@ -1,16 +1,15 @@
-// parallel.hpp - OpenMP loops that may throw and may be stopped.
+// parallel.hpp - parallel loops that may throw and may be stopped.
 //
-// An exception must not leave an OpenMP region, so the first one is kept and thrown again after the region, and the
-// other threads stop at their next chunk.
+// The first exception of any thread is kept and thrown again on the caller's when all have left, and the other threads
+// stop at their next chunk.
 #pragma once
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
 
 #include "graphlode/control.hpp"
+#include "graphlode/helpers.hpp"
 
 namespace graphlode {
 
@@ -53,41 +52,32 @@ inline int worthwhile_threads(std::int64_t steps, int threads) {
   return static_cast<int>(std::clamp<std::int64_t>(steps / steps_per_thread, 1, threads));
 }
 
-// How many threads a caller's team has. OpenMP ends those that a smaller team leaves over and starts them anew for the
-// next larger one, which takes longer than most loops do. So a team stays as large as any of the last loops wanted it,
-// and somewhat longer if all want fewer from now on; who is not wanted this time has nothing to do.
-class lasting_team {
- public:
-  int size_for(int threads) noexcept {
-    recently_ = std::max(recently_, threads);
-    if (threads > size_ || ++loops_ == loops_remembered) {
-      size_ = recently_;
-      recently_ = threads;
-      loops_ = 0;
-    }
-    return size_;
-  }
-
- private:
-  static constexpr int loops_remembered = 256;
-  int size_ = 0, recently_ = 0, loops_ = 0;
-};
-
-inline lasting_team& team_of_caller() {
-  thread_local lasting_team team;
-  return team;
+template <class Work>
+void run_guarded(int threads, unclaimed_parts rest, Work& work) {
+  if (threads <= 1) return work(0);
+  struct shared {
+    Work& work;
+    first_exception error;
+  } all{work, {}};
+  run_parts(threads, rest, &all, [](void* data, int thread) {
+    auto& [each, error] = *static_cast<shared*>(data);
+    error.guard([&] { each(thread); });
+  });
+  all.error.rethrow();
 }
 
-// Runs work(thread) once for each thread in 0 .. threads - 1. OpenMP may grant fewer threads than asked for (a thread
-// limit, nesting): those that came then run the work of the others, too, so that no part is left out.
+// Runs work(thread) once for each thread in 0 .. threads - 1, several of them one after the other where fewer threads
+// are free. So none may wait for another that has perhaps not begun.
 template <class Work>
 void on_threads(int threads, Work&& work) {
-  if (threads <= 1) return work(0);
-  first_exception error;
-#pragma omp parallel num_threads(team_of_caller().size_for(threads))
-  for (int thread = omp_get_thread_num(); thread < threads; thread += omp_get_num_threads())
-    error.guard([&] { work(thread); });
-  error.rethrow();
+  run_guarded(threads, unclaimed_parts::done_by_caller, work);
+}
+
+// Runs work(0) on this thread, and work(1) .. work(threads - 1) on helpers that come before it is over. For work that
+// is taken from a queue in common: when work(0) finds nothing more to do, nobody else need begin.
+template <class Work>
+void with_helpers(int threads, Work&& work) {
+  run_guarded(threads, unclaimed_parts::dropped, work);
 }
 
 // Calls work(thread, begin, end) for chunks of `grain` units of [begin, end), handed out dynamically.
@@ -96,7 +86,8 @@ void parallel_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain, i
                      Work&& work) {
   grain = std::max<std::int64_t>(grain, 1);
   std::atomic<std::int64_t> next{begin};
-  on_threads(end - begin <= grain ? 1 : threads, [&](int thread) {
+  const auto chunks = (end - begin) / grain + ((end - begin) % grain != 0);
+  with_helpers(static_cast<int>(std::min<std::int64_t>(threads, chunks)), [&](int thread) {
     for (;;) {
       const auto from = next.fetch_add(grain, std::memory_order_relaxed);
       if (from >= end) return;

@@ -17,7 +17,6 @@
 
 #include "graphlode/parallel.hpp"
 #include "graphlode/prefetch.hpp"
-#include "graphlode/shared_loops.hpp"
 #include "walks/distance_buckets.hpp"
 #include "walks/edge_map.hpp"
 #include "walks/shortest_path_parents.hpp"
@@ -33,7 +32,12 @@ class delta_stepping {
   using entry = reached_vertex<Vertex>;
 
   delta_stepping(const csr_view<Vertex>& graph, const double* lengths, double width, int threads, const control& ctl)
-      : graph_(graph), rows_(graph), lengths_(lengths), threads_(threads), ctl_(ctl), buckets_(width, threads) {
+      : graph_(graph),
+        rows_(graph),
+        lengths_(lengths),
+        threads_(worthwhile_threads(graph.num_entries() / 2, threads)),
+        ctl_(ctl),
+        buckets_(width, threads) {
     tree_.distances = buffer<double>(static_cast<std::size_t>(graph.num_vertices), not_reached);
     tree_.parents = buffer<Vertex>(static_cast<std::size_t>(graph.num_vertices));
   }
@@ -42,15 +46,13 @@ class delta_stepping {
     tree_.distances[static_cast<std::size_t>(source)] = 0;
     found(1);
     buckets_.push(0, 0.0, static_cast<Vertex>(source));
-    shared_loops::run(worthwhile_threads(graph_.num_entries() / 2, threads_), [&](shared_loops& loops) {
-      while (buckets_.next([&](const entry& each) { return is_live(each); })) {
-        frontier_.clear();
-        buckets_.take_current(frontier_);
-        walk_frontier(loops);
-      }
-      parent_finder<Vertex>(graph_, lengths_, source, tree_.distances.data(), tree_.parents.data(), loops, ctl_)
-          .run(symmetric);
-    });
+    while (buckets_.next([&](const entry& each) { return is_live(each); })) {
+      frontier_.clear();
+      buckets_.take_current(frontier_);
+      walk_frontier();
+    }
+    parent_finder<Vertex>(graph_, lengths_, source, tree_.distances.data(), tree_.parents.data(), threads_, ctl_)
+        .run(symmetric);
     tree_.reached = reached_.load();
     ctl_.advance(graph_.num_vertices - tree_.reached);
     return std::move(tree_);
@@ -59,15 +61,15 @@ class delta_stepping {
  private:
   bool is_live(const entry& each) { return std::atomic_ref(distance_of(each.vertex)).load(relaxed) == each.distance; }
 
-  void walk_frontier(shared_loops& loops) {
+  void walk_frontier() {
     constexpr std::int64_t grain = 64;
     const auto size = static_cast<std::int64_t>(frontier_.size());
     const auto entries = size * (graph_.num_entries() / std::max<std::int64_t>(graph_.num_vertices, 1) + 1);
-    loops.share(size, grain, worthwhile_threads(entries, threads_) == 1, ctl_,
-                [&](int thread, std::int64_t begin, std::int64_t end) {
-                  walk(thread, frontier_.data() + begin, frontier_.data() + end);
-                  go_on(thread);
-                });
+    parallel_chunks(0, size, grain, worthwhile_threads(entries, threads_), ctl_,
+                    [&](int thread, std::int64_t begin, std::int64_t end) {
+                      walk(thread, frontier_.data() + begin, frontier_.data() + end);
+                      go_on(thread);
+                    });
   }
 
   // A thread processes the vertices it has found for the current bucket itself, unless they are worth sharing.

@@ -208,7 +208,7 @@ std::int64_t count_triangles(const csr_view<Vertex>& oriented, std::int64_t begi
     }
     total += mine;
   };
-  on_threads(threads, [&](int) {
+  with_helpers(threads, [&](int) {
     if (what == triangle_counts::total) {
       total_search<Vertex> search(oriented, hubs);
       search_rows(search);

@@ -29,7 +29,7 @@ class clique_run {
   leaf_counts on(int threads, const control& ctl) {
     leaf_table total(longest_, held_);
     if (longest_ + 1 >= goal_.smallest())
-      on_threads(threads, [&](int) {
+      with_helpers(threads, [&](int) {
         try {
           worker mine(*this, ctl);
           mine.work();

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 
+#include "graphlode/parallel.hpp"
+
 namespace graphlode::cuda {
 namespace {
 
@@ -143,7 +145,7 @@ void queue::in_chunks(std::size_t bytes, int threads, const Move& move) {
   const std::size_t chunk = std::clamp(std::bit_ceil(bytes / team), least_chunk_bytes, chunk_bytes);
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
-  helpers_.run(static_cast<int>(team), [&](int member) {
+  with_helpers(static_cast<int>(team), [&](int member) {
     const context_scope here(driver_, context_);
     const chunks& own = *chunks_[static_cast<std::size_t>(member)];
     try {

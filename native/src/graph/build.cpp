@@ -176,7 +176,7 @@ std::vector<std::int64_t> sort_buckets(partition<Entry>& parts, const key_layout
   std::stable_sort(by_size.begin(), by_size.end(), [&](auto a, auto b) { return size(a) > size(b); });
   std::vector<std::int64_t> kept(layout.num_buckets, 0);
   std::atomic<std::size_t> next{0};
-  on_threads(threads, [&](int) {
+  with_helpers(threads, [&](int) {
     buffer<Entry> spare;
     std::vector<std::size_t> counts;
     for (auto i = next.fetch_add(1); i < by_size.size(); i = next.fetch_add(1)) {

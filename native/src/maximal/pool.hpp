@@ -79,7 +79,7 @@ void search_shared(std::int64_t begin, std::int64_t end, int threads, const cont
                    MakeSearcher&& make_searcher) {
   constexpr std::int64_t grain = 32;
   std::atomic<std::int64_t> next{end};
-  on_threads(end - begin <= 1 ? 1 : threads, [&](int) {
+  with_helpers(end - begin <= 1 ? 1 : threads, [&](int) {
     pool.join();
     try {
       auto searcher = make_searcher();

@@ -260,7 +260,7 @@ std::int64_t list_cliques(const csr_view<Vertex>& oriented, std::int64_t begin, 
   threads = worthwhile_threads((end - begin) * longest, threads);
   search_end stop{ctl};
   std::atomic<std::int64_t> next{begin}, total{0};
-  on_threads(threads, [&](int) {
+  with_helpers(threads, [&](int) {
     try {
       list_search<Vertex> search(oriented, k, names, longest, batch_size, sink, stop);
       for (auto from = next.load(); from < end;) {

@@ -139,7 +139,7 @@ motif_sums sum_cycles(const motif_graph& graph, row_range rows, cycle_goal goal,
   row_queue queue(rows, threads, ctl, [&](std::int64_t i) { return pass.work(i); });
   motif_sums total;
   std::mutex merging;
-  on_threads(threads, [&](int) {
+  with_helpers(threads, [&](int) {
     cycle_thread mine(pass);
     while (queue.take(ctl, [&](const row_part& part) { mine.search(part, ctl); })) {
     }

@@ -189,7 +189,7 @@ motif_sums sum_hubs(const motif_graph& graph, const hub_classes& hubs, int threa
   motif_sums total = sum_classes(hubs);
   std::mutex merging;
   std::atomic<std::int64_t> next{hubs.first(graph)};
-  on_threads(threads, [&](int) {
+  with_helpers(threads, [&](int) {
     hub_thread mine(graph, hubs.first(graph));
     for (auto hub = next++; hub < graph.num_vertices; hub = next++) mine.search(hub, ctl);
     const std::lock_guard lock(merging);

@@ -291,7 +291,7 @@ motif_sums sum_pairs(const motif_graph& graph, const neighborhoods& around, cons
   row_queue queue(rows, threads, ctl, [&](std::int64_t u) { return pass.work(u); });
   motif_sums total;
   std::mutex merging;
-  on_threads(threads, [&](int) {
+  with_helpers(threads, [&](int) {
     pair_thread mine(pass, queue.most_work());
     while (queue.take(ctl, [&](const row_part& part) { mine.search(part, ctl); })) {
     }

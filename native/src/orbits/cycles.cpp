@@ -130,7 +130,7 @@ void cycle_counts::count(const motif_graph& graph, row_range rows, std::int64_t 
   threads = worthwhile_threads(graph.offsets[rows.end] - graph.offsets[rows.begin], threads);
   row_queue queue(rows, threads, ctl, [&](std::int64_t i) { return work_per_walk * walks_below(graph, i); });
   if (of_threads_.size() < static_cast<std::size_t>(threads)) of_threads_.resize(static_cast<std::size_t>(threads));
-  on_threads(threads, [&](int thread) {
+  with_helpers(threads, [&](int thread) {
     auto& mine = of_threads_[static_cast<std::size_t>(thread)];
     if (mine.size() == 0) mine = buffer<number>(static_cast<std::size_t>(graph.num_edges()), 0);
     cycle_thread state(graph, mine.data());

@@ -349,7 +349,7 @@ void add_pair_orbits(const motif_graph& graph, const neighborhoods& around, row_
     }
     return steps;
   });
-  on_threads(threads, [&](int) {
+  with_helpers(threads, [&](int) {
     pair_thread mine(graph, around, found);
     while (queue.take(ctl, [&](const row_part& part) { mine.search(part, ctl); })) {
     }

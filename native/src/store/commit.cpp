@@ -200,16 +200,17 @@ void update_plan::commit_index() noexcept {
     static_cast<index_part*>(rows_.index_[static_cast<std::size_t>(row >> index_bits)].data)->unmark(row);
   });
   rows_.pools_->parts.give_back({parts_.data(), parts_.size()});
-  std::int64_t shift = 0;
-  for (const auto& group : groups_) {
-    const auto first = group.first + shift;
-    const int threads = worthwhile_threads(group.num_pages * 256, threads_);
-    parallel_chunks(first, first + group.num_pages, pages_per_chunk, threads, control(),
-                    [&](int, std::int64_t begin, std::int64_t end) {
-                      for (auto position = begin; position < end; ++position) name_rows(position);
-                    });
-    shift += group.num_pages - (group.last - group.first);
-  }
+  const auto grouped = groups_.empty() ? 0 : groups_.back().first_page + groups_.back().num_pages;
+  parallel_chunks(0, grouped, pages_per_chunk, worthwhile_threads(grouped * 256, threads_), control(),
+                  [&](int, std::int64_t begin, std::int64_t end) {
+                    auto group = std::prev(std::upper_bound(
+                        groups_.begin(), groups_.end(), begin,
+                        [](std::int64_t fresh, const page_group& one) { return fresh < one.first_page; }));
+                    for (auto i = begin; i < end; ++i) {
+                      while (i >= group->first_page + group->num_pages) ++group;
+                      name_rows(group->first_after + i - group->first_page);
+                    }
+                  });
   const auto& before = groups_.empty() ? rows_.directory_ : next_;
   const auto tasks = static_cast<std::int64_t>(tasks_.size());
   parallel_chunks(0, tasks, pages_per_chunk, worthwhile_threads(tasks * 16, threads_), control(),

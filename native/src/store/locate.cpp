@@ -5,7 +5,8 @@
 // in blocks: the loads of a block overlap.
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "graphlode/parallel.hpp"
@@ -125,22 +126,31 @@ void locate(const packed_rows& rows, updates& batch, int wanted, const control& 
     parts[static_cast<std::size_t>(thread)] =
         locate_part(rows, batch, static_cast<std::size_t>(begin), static_cast<std::size_t>(end), ctl);
   });
+  std::vector<std::size_t> outs;  // where what a part keeps will begin
   std::size_t out = 0;
+  bool moves = false;
   for (int thread = 0; thread < threads; ++thread) {
     const auto& part = parts[static_cast<std::size_t>(thread)];
-    const auto begin = static_cast<std::size_t>(size * thread / threads);
-    const auto to_front = [&](auto* from) { std::memmove(from + out, from + begin, part.kept * sizeof(*from)); };
-    if (begin != out && part.kept > 0) {
-      to_front(batch.keys.data());
-      to_front(batch.places.data());
-      if (batch.weighted()) to_front(batch.weights.data());
-    }
+    moves |= part.kept > 0 && out != static_cast<std::size_t>(size * thread / threads);
+    outs.push_back(out);
     out += part.kept;
     batch.inserted += part.inserted;
     batch.deleted += part.deleted;
     batch.changed += part.changed;
   }
   batch.size = out;
+  if (!moves) return;
+  const auto gather = [&](auto& from) {
+    std::remove_reference_t<decltype(from)> to(out);
+    parallel_parts(size, threads, [&](int thread, std::int64_t begin, std::int64_t) {
+      const auto number = static_cast<std::size_t>(thread);
+      std::copy_n(from.data() + begin, parts[number].kept, to.data() + outs[number]);
+    });
+    from = std::move(to);
+  };
+  gather(batch.keys);
+  gather(batch.places);
+  if (batch.weighted()) gather(batch.weights);
 }
 
 }  // namespace graphlode::packed

@@ -1,6 +1,7 @@
 // store/pairs.cpp - checks pairs of positions and makes keys from them, in two passes: self-loops must be counted
 // before anything is written.
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,9 @@
 namespace graphlode::packed {
 namespace {
 
-// Negative values become large.
+constexpr const char* changed_meanwhile = "the arrays of a batch were changed while it was read";
+
+// What is negative is large.
 template <class Id>
 std::uint64_t as_word(Id id) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(id));
@@ -52,8 +55,7 @@ template <class Id>
 pair_keys keys_of_pairs(std::span<const Id> rows, std::span<const Id> neighbors, std::int64_t num_rows, bool both,
                         int threads) {
   const auto count = static_cast<std::int64_t>(rows.size());
-  threads =
-      worthwhile_threads(count / 8, threads);  // few threads: waiting for each other costs more than many would save
+  threads = worthwhile_threads(count / 2, threads);
   std::vector<part_facts> parts(static_cast<std::size_t>(threads));
   const auto of_part = [&](std::span<const Id> ids, std::int64_t begin, std::int64_t end) {
     return ids.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
@@ -78,13 +80,49 @@ pair_keys keys_of_pairs(std::span<const Id> rows, std::span<const Id> neighbors,
     const std::size_t size = static_cast<std::size_t>(end - begin) - parts[part].self_loops;
     const std::span<std::uint64_t> to{keys.data() + width * first, width * size};
     const auto own_rows = of_part(rows, begin, end), own_neighbors = of_part(neighbors, begin, end);
-    if (!(both ? write<true, Id> : write<false, Id>)(own_rows, own_neighbors, to))
-      throw input_error("the arrays of a batch were changed while it was read");
+    if (!(both ? write<true, Id> : write<false, Id>)(own_rows, own_neighbors, to)) throw input_error(changed_meanwhile);
   });
   return {std::move(keys), static_cast<std::int64_t>(all.self_loops)};
 }
 
+template <class Id, class Value>
+buffer<Value> values_of_pairs(std::span<const Id> rows, std::span<const Id> neighbors, std::span<const Value> values,
+                              bool both, int threads) {
+  const auto count = static_cast<std::int64_t>(rows.size());
+  threads = worthwhile_threads(count / 2, threads);
+  std::vector<std::size_t> kept(static_cast<std::size_t>(threads) + 1, 0);  // before each part
+  parallel_parts(count, threads, [&](int part, std::int64_t begin, std::int64_t end) {
+    std::size_t pairs = 0;
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+      pairs += rows[i] != neighbors[i];
+    kept[static_cast<std::size_t>(part) + 1] = pairs;
+  });
+  std::inclusive_scan(kept.begin(), kept.end(), kept.begin());
+  const std::size_t width = both ? 2 : 1;
+  buffer<Value> result(width * kept.back());
+  parallel_parts(count, threads, [&](int part, std::int64_t begin, std::int64_t end) {
+    Value* to = result.data() + width * kept[static_cast<std::size_t>(part)];
+    Value* const part_end = result.data() + width * kept[static_cast<std::size_t>(part) + 1];
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end) && to != part_end; ++i) {
+      if (rows[i] == neighbors[i]) continue;
+      *to++ = values[i];
+      if (both) *to++ = values[i];
+    }
+    if (to != part_end) throw input_error(changed_meanwhile);
+  });
+  return result;
+}
+
 template pair_keys keys_of_pairs(std::span<const std::int32_t>, std::span<const std::int32_t>, std::int64_t, bool, int);
 template pair_keys keys_of_pairs(std::span<const std::int64_t>, std::span<const std::int64_t>, std::int64_t, bool, int);
+
+template buffer<bool> values_of_pairs(std::span<const std::int32_t>, std::span<const std::int32_t>,
+                                      std::span<const bool>, bool, int);
+template buffer<bool> values_of_pairs(std::span<const std::int64_t>, std::span<const std::int64_t>,
+                                      std::span<const bool>, bool, int);
+template buffer<double> values_of_pairs(std::span<const std::int32_t>, std::span<const std::int32_t>,
+                                        std::span<const double>, bool, int);
+template buffer<double> values_of_pairs(std::span<const std::int64_t>, std::span<const std::int64_t>,
+                                        std::span<const double>, bool, int);
 
 }  // namespace graphlode::packed

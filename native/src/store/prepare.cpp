@@ -1,7 +1,9 @@
 // store/prepare.cpp - the plan of an update: how each page is written, and everything that can be allocated or written
 // before it is visible.
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <utility>
 
 #include "graphlode/parallel.hpp"
 #include "graphlode/store/update_plan.hpp"
@@ -14,6 +16,7 @@ constexpr std::int64_t well_filled = page_slots * 78 / 100;  // a group stops gr
 constexpr std::int64_t enough_pages = 5;  // or filled_enough, with this many pages that were within their bounds
 
 constexpr std::int64_t pages_per_piece = 16;
+constexpr std::int64_t pages_per_look = 64;
 
 bool within_bounds(std::int64_t entries) { return entries >= fewest_in_page && entries <= most_in_page; }
 
@@ -22,12 +25,13 @@ bool within_bounds(std::int64_t entries) { return entries >= fewest_in_page && e
 update_plan::update_plan(packed_rows& rows, const batch_view& batch, path by, int threads, const control& ctl)
     : rows_(rows),
       path_(by),
+      sorts_all_(by == path::merge && static_cast<std::int64_t>(batch.keys.size()) >= rows.num_entries()),
       threads_(threads),
       stamp_(rows.stamp_),
       condensing_(rows.condensing_),
       written_by_thread_(static_cast<std::size_t>(threads)) {
-  if (path_ == path::rebuild) {
-    plan_rebuild(batch, ctl);
+  if (sorts_all_) {
+    plan_from_sort(batch, ctl);
   } else {
     batch_ = sort_batch(rows, batch, threads, ctl);
     locate(rows, batch_, threads, ctl);
@@ -47,7 +51,7 @@ update_plan::~update_plan() {
   rows_.pools_->parts.give_back({parts_.data(), parts_.size()});
 }
 
-void update_plan::plan_rebuild(const batch_view& batch, const control& ctl) {
+void update_plan::plan_from_sort(const batch_view& batch, const control& ctl) {
   batch_ = sort_together(rows_, batch, threads_, ctl);
   if (batch_.inserted + batch_.deleted + batch_.changed > 0)
     groups_.push_back({0, rows_.num_pages(), 0, static_cast<std::int64_t>(batch_.size)});
@@ -56,30 +60,56 @@ void update_plan::plan_rebuild(const batch_view& batch, const control& ctl) {
 // Makes a task for each page that has updates. Pages that would leave their bounds start groups.
 void update_plan::plan_pages() {
   const bool only = rows_.num_pages() == 1;
-  bool all_within = true;
-  for (std::size_t begin = 0, end = 0; begin < batch_.size; begin = end) {
-    const auto position = static_cast<std::int64_t>(batch_.places[begin] >> leaf_bits);
-    const page& at = rows_.page_at(position);
-    page_task task{position, begin, begin, 0, false};
-    for (; end < batch_.size && batch_.places[end] >> leaf_bits == position;) {
-      const int leaf = leaf_of(batch_.places[end]);
-      std::int64_t count = at.counts[static_cast<std::size_t>(leaf)];
-      for (; end < batch_.size && batch_.places[end] == batch_.places[begin]; ++end) {
-        count += growth_of(batch_.keys[end]);
-        task.growth += growth_of(batch_.keys[end]);
-      }
-      task.respread |= count > most_entries(0) || (!only && count < fewest_entries(0));
-      begin = end;
-    }
-    task.end = end;
-    tasks_.push_back(task);
-    const auto after = at.count + task.growth;
-    all_within &= after <= most_in_page && (only || after >= fewest_in_page);
-  }
-  if (!all_within) group_pages();
+  if (!make_tasks(only)) group_pages();
   if (path_ == path::in_place) condense_pages();
   if (!groups_.empty()) drop_grouped_tasks();
   only_page_ = only && groups_.empty();
+}
+
+// Each thread makes the tasks of the pages whose first update is in its part. Whether all pages stay within bounds.
+bool update_plan::make_tasks(bool only) {
+  const auto size = static_cast<std::int64_t>(batch_.size);
+  const int threads = worthwhile_threads(2 * size, threads_);
+  std::vector<std::vector<page_task>> made(static_cast<std::size_t>(threads));
+  std::atomic<bool> all_within{true};
+  parallel_parts(size, threads, [&](int thread, std::int64_t first, std::int64_t last) {
+    auto& mine = made[static_cast<std::size_t>(thread)];
+    bool within = true;
+    mine.reserve(static_cast<std::size_t>(std::min(last - first, rows_.num_pages() / threads + 1)));
+    const auto page_of = [&](std::size_t update) { return batch_.places[update] >> leaf_bits; };
+    auto begin = static_cast<std::size_t>(first);
+    const auto end = static_cast<std::size_t>(last);
+    while (begin > 0 && begin < end && page_of(begin) == page_of(begin - 1)) ++begin;
+    while (begin < end) {
+      const auto task = task_from(begin, only);
+      begin = task.end;
+      const auto after = rows_.page_at(task.position).count + task.growth;
+      within &= after <= most_in_page && (only || after >= fewest_in_page);
+      mine.push_back(task);
+    }
+    if (!within) all_within.store(false, std::memory_order_relaxed);
+  });
+  tasks_ = std::move(made.front());
+  for (auto part = made.begin() + 1; part != made.end(); ++part)
+    tasks_.insert(tasks_.end(), part->begin(), part->end());
+  return all_within.load();
+}
+
+// The task of the page whose first update is at `begin`.
+page_task update_plan::task_from(std::size_t begin, bool only) const {
+  const auto position = static_cast<std::int64_t>(batch_.places[begin] >> leaf_bits);
+  const page& at = rows_.page_at(position);
+  page_task task{position, begin, begin, 0, false};
+  auto& end = task.end;
+  while (end < batch_.size && batch_.places[end] >> leaf_bits == position) {
+    const auto place = batch_.places[end];
+    std::int64_t growth = 0;
+    for (; end < batch_.size && batch_.places[end] == place; ++end) growth += growth_of(batch_.keys[end]);
+    const auto count = at.counts[static_cast<std::size_t>(leaf_of(place))] + growth;
+    task.growth += growth;
+    task.respread |= count > most_entries(0) || (!only && count < fewest_entries(0));
+  }
+  return task;
 }
 
 std::int64_t update_plan::entries_after(std::int64_t position) const {
@@ -143,6 +173,7 @@ void update_plan::make_pages(const control& ctl) {
   for (auto& group : groups_) {
     group.num_pages = fresh_pages_for(group.entries, group.first == 0 && group.last == rows_.num_pages());
     group.first_page = fresh;
+    group.first_after = group.first + fresh - retired;
     fresh += group.num_pages;
     retired += group.last - group.first;
   }
@@ -178,8 +209,8 @@ void update_plan::write_groups(const control& ctl) {
   };
   std::vector<piece> pieces;
   std::int64_t entries = 0;
-  for (auto& group : groups_) {
-    if (path_ != path::rebuild) find_starts(group);
+  if (!sorts_all_) find_starts();
+  for (const auto& group : groups_) {
     for (std::int64_t first = 0; first < group.num_pages; first += pages_per_piece)
       pieces.push_back({&group, first, std::min(first + pages_per_piece, group.num_pages)});
     entries += group.entries;
@@ -195,19 +226,41 @@ void update_plan::write_groups(const control& ctl) {
   });
 }
 
-void update_plan::find_starts(page_group& group) const {
-  const auto* const places = batch_.places.data();
-  const auto first_place = static_cast<std::uint32_t>(group.first << leaf_bits);
-  auto update = static_cast<std::size_t>(std::lower_bound(places, places + batch_.size, first_place) - places);
-  std::int64_t entries = 0;
-  group.starts.reserve(static_cast<std::size_t>(group.last - group.first) + 1);
-  for (auto position = group.first; position < group.last; ++position) {
-    group.starts.push_back({entries, update});
-    entries += rows_.page_at(position).count;
-    for (; update < batch_.size && places[update] >> leaf_bits == position; ++update)
-      entries += growth_of(batch_.keys[update]);
+// First the entries and the first update of each page, on several threads; then the sums.
+void update_plan::find_starts() {
+  if (groups_.empty()) return;
+  std::int64_t grouped = 0;
+  for (auto& group : groups_) {
+    group.starts.resize(static_cast<std::size_t>(group.last - group.first) + 1);
+    grouped += group.last - group.first;
   }
-  group.starts.push_back({entries, update});
+  const auto* const places = batch_.places.data();
+  const auto first_update = [&](std::int64_t position) {
+    const auto place = static_cast<std::uint32_t>(position << leaf_bits);
+    return static_cast<std::size_t>(std::lower_bound(places, places + batch_.size, place) - places);
+  };
+  const auto look_at = [&](page_group& group, std::int64_t first, std::int64_t last) {
+    auto update = first_update(first);
+    for (auto position = first; position < last; ++position) {
+      auto& start = group.starts[static_cast<std::size_t>(position - group.first)];
+      start = {rows_.page_at(position).count, update};
+      for (; update < batch_.size && places[update] >> leaf_bits == position; ++update)
+        start.entries += growth_of(batch_.keys[update]);
+    }
+    if (last == group.last) group.starts.back().updates = update;
+  };
+  const int threads = worthwhile_threads(static_cast<std::int64_t>(batch_.size) + 64 * grouped, threads_);
+  parallel_chunks(0, rows_.num_pages(), pages_per_look, threads, control(),
+                  [&](int, std::int64_t first, std::int64_t last) {
+                    auto group = std::partition_point(groups_.begin(), groups_.end(),
+                                                      [&](const page_group& one) { return one.last <= first; });
+                    for (; group != groups_.end() && group->first < last; ++group)
+                      look_at(*group, std::max(first, group->first), std::min(last, group->last));
+                  });
+  for (auto& group : groups_) {
+    std::int64_t entries = 0;
+    for (auto& start : group.starts) entries += std::exchange(start.entries, entries);
+  }
 }
 
 // Writes fresh pages first .. last - 1 of a group.
@@ -221,7 +274,7 @@ void update_plan::write_group_pages(const page_group& group, std::int64_t first,
       write_page<Weighted>(at, begin_of(i + 1) - begin_of(i), separator, stream);
     }
   };
-  if (path_ == path::rebuild) return write(flat_stream<Weighted>(batch_, static_cast<std::size_t>(begin_of(first))));
+  if (sorts_all_) return write(flat_stream<Weighted>(batch_, static_cast<std::size_t>(begin_of(first))));
 
   const auto from = std::prev(
       std::upper_bound(group.starts.begin(), group.starts.end() - 1, begin_of(first),
@@ -281,17 +334,18 @@ void update_plan::make_directory() {
 
 // Copies the parts of the row index that will be written and that a version still holds.
 void update_plan::make_index_parts() {
-  std::vector<bool> wanted(rows_.index_.size(), false);
+  std::vector<std::uint8_t> wanted(rows_.index_.size(), 0);            // not of bits: several threads write
   const auto want_rows = [&](std::int64_t first, std::int64_t last) {  // of the pages at first .. last - 1
     const auto begin = first_row_from(rows_.directory_.separators[static_cast<std::size_t>(first)]);
     const auto end = std::min(rows_.num_rows(), first_row_from(rows_.end_of_page(last - 1)));
-    for (auto part = begin >> index_bits; part << index_bits < end; ++part)
-      wanted[static_cast<std::size_t>(part)] = true;
+    for (auto part = begin >> index_bits; part << index_bits < end; ++part) wanted[static_cast<std::size_t>(part)] = 1;
   };
   for (const auto& group : groups_) want_rows(group.first, group.last);
   for (const auto& task : tasks_)
     if (task.respread) want_rows(task.position, task.position + 1);
-  for_each_filled_row([&](std::int64_t row) { wanted[static_cast<std::size_t>(row >> index_bits)] = true; });
+  for_each_filled_row([&](std::int64_t row) {
+    std::atomic_ref(wanted[static_cast<std::size_t>(row >> index_bits)]).store(1, std::memory_order_relaxed);
+  });
   for (std::size_t part = 0; part < wanted.size(); ++part)
     if (wanted[part] && !rows_.index_[part].exclusive()) part_numbers_.push_back(part);
   buffer<block> taken(part_numbers_.size());

@@ -22,10 +22,9 @@ constexpr std::size_t split_from = 1 << 15;  // entries that one thread sorts in
 constexpr int most_digit_bits = 11;
 constexpr std::int64_t entries_between_checks = 1 << 20;
 
-// Threads for passes that do almost nothing per entry: after a short pass, waiting for each other costs more than
-// threads save.
+// For passes that do next to nothing per entry.
 int pass_threads(std::size_t size, int threads) {
-  return worthwhile_threads(static_cast<std::int64_t>(size) / 8, threads);
+  return worthwhile_threads(static_cast<std::int64_t>(size) / 2, threads);
 }
 
 // Like parallel_parts, but each thread's part comes in blocks, and a stop takes effect between them.
@@ -293,7 +292,12 @@ updates sort_batch(const packed_rows& rows, const batch_view& batch, int threads
   if (batch.weights) return sort_batch_as<placed_entry>(batch, rows.num_rows(), used, ctl);
   auto result = sort_batch_as<plain_entry>(batch, rows.num_rows(), used, ctl);
   result.keep_weights = true;
-  if (rows.weighted()) result.weights = buffer<double>(result.size, 1.0);
+  if (rows.weighted()) {
+    result.weights = buffer<double>(result.size);
+    checked_parts(result.size, threads, ctl, [&](std::size_t, std::size_t begin, std::size_t end) {
+      std::fill(result.weights.begin() + begin, result.weights.begin() + end, 1.0);
+    });
+  }
   return result;
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "graphlode/csr.hpp"
-#include "graphlode/shared_loops.hpp"
+#include "graphlode/parallel.hpp"
 #include "walks/bfs_steps.hpp"
 
 namespace graphlode::analytics {
@@ -21,13 +21,13 @@ template <class Vertex>
 class parent_finder {
  public:
   parent_finder(const csr_view<Vertex>& graph, const double* lengths, std::int64_t source, const double* distances,
-                Vertex* parents, shared_loops& loops, const control& ctl)
+                Vertex* parents, int threads, const control& ctl)
       : graph_(graph),
         lengths_(lengths),
         source_(source),
         distances_(distances),
         parents_(parents),
-        loops_(loops),
+        threads_(threads),
         ctl_(ctl) {}
 
   void run(bool symmetric) {
@@ -47,7 +47,7 @@ class parent_finder {
   template <class Work>
   void in_chunks(Work&& work) {
     constexpr std::int64_t grain = 256;
-    loops_.share(graph_.num_vertices, grain, false, ctl_, [&](int, std::int64_t begin, std::int64_t end) {
+    parallel_chunks(0, graph_.num_vertices, grain, threads_, ctl_, [&](int, std::int64_t begin, std::int64_t end) {
       for (auto v = begin; v < end; ++v) work(v);
     });
   }
@@ -104,7 +104,7 @@ class parent_finder {
   std::int64_t source_;
   const double* distances_;
   Vertex* parents_;
-  shared_loops& loops_;
+  int threads_;
   const control& ctl_;
 };
 

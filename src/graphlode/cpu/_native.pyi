@@ -147,34 +147,24 @@ class UpdatePlan:
 def packed_split(keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], owners: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_owners: int, threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> tuple: ...
 
 @overload
+def packed_pair_values(rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], both: bool, threads: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]: ...
+
+@overload
+def packed_pair_values(rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], both: bool, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
+def packed_pair_values(rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbors: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], both: bool, threads: int) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]: ...
+
+@overload
+def packed_pair_values(rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbors: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], both: bool, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
 def packed_pair_keys(rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], num_rows: int, both: bool, threads: int) -> tuple: ...
 
 @overload
 def packed_pair_keys(rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbors: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_rows: int, both: bool, threads: int) -> tuple: ...
 
 def packed_prepare(rows: PackedRows, keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], deletes: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, path: str, threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> UpdatePlan: ...
-
-class DecayingFit:
-    """
-    Non-negative least squares over observations that fade: y = c0 * x0 + c1 * x1 + ..
-    """
-
-    def __init__(self, num_features: int, decay: float = ...) -> None: ...
-
-    def observe(self, features: Sequence[float], seconds: float) -> None: ...
-
-    def anchor(self, share: float) -> None:
-        """Never forget altogether what has been observed so far."""
-
-    def predict(self, features: Sequence[float]) -> float: ...
-
-    def coefficients(self) -> tuple[float, ...]:
-        """
-        The best ones that are not negative; where several are as good, none stands out.
-        """
-
-    @property
-    def observations(self) -> int: ...
 
 @overload
 def analytics_cores(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> tuple: ...

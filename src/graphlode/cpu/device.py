@@ -1,4 +1,4 @@
-"""The CPU as a device: numpy arrays in place, native kernels on one worker thread that leads an OpenMP team."""
+"""The CPU as a device: numpy arrays in place, native kernels on one worker thread, which others help."""
 
 from __future__ import annotations
 

@@ -92,30 +92,6 @@ def test_nobody_waits_for_what_will_not_be_sent(queue: _driver.Queue, fake: ctyp
     np.testing.assert_array_equal(there, sent)
 
 
-def threads_with(known: set[str]) -> list[str]:
-    """Threads of this process that are not among those known before."""
-    return [thread for thread in os.listdir("/proc/self/task") if thread not in known]
-
-
-def test_helpers_run_on_the_cores_of_whoever_made_the_queue(library: str, fake: ctypes.CDLL) -> None:
-    cores = os.sched_getaffinity(0)
-    if len(cores) < 2:
-        pytest.skip("needs two cores")
-    queue = _driver.Queue("cuda:7", SimpleNamespace(ptr=17), library)
-    known = set(threads_with(set()))
-    there, ids = np.zeros(400_000, np.int32), np.arange(200_000)
-    try:
-        os.sched_setaffinity(0, {min(cores)})  # who sends first may be bound for a while
-        assert queue.send_narrow(there.ctypes.data, ids, ids, 4)
-    finally:
-        os.sched_setaffinity(0, cores)
-    begun = threads_with(known)
-    assert len(begun) == 3 and all(os.sched_getaffinity(int(thread)) == cores for thread in begun)
-    queue.synchronize()
-    del queue
-    assert threads_with(known) == []
-
-
 def test_teams_of_any_size_follow_each_other(queue: _driver.Queue) -> None:
     there, ids = np.zeros(2 * SECTION, np.int32), np.arange(SECTION)
     for threads in (2, 9, 3, 1, 12, 2, 12):

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "graphlode/cuda/driver.hpp"
-#include "graphlode/helpers.hpp"
 
 namespace graphlode::cuda {
 
@@ -106,8 +105,7 @@ class queue {
   std::mutex sending_;
   std::unique_ptr<ring> ring_;
   std::mutex moving_;
-  std::vector<std::unique_ptr<chunks>> chunks_;  // one per thread
-  helpers helpers_;
+  std::vector<std::unique_ptr<chunks>> chunks_;  // of each thread
   std::mutex fetching_;
   std::unique_ptr<locked_memory> fetched_;
 };

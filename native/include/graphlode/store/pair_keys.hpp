@@ -18,4 +18,9 @@ template <class Id>
 pair_keys keys_of_pairs(std::span<const Id> rows, std::span<const Id> neighbors, std::int64_t num_rows, bool both,
                         int threads);
 
+// What goes with each pair, such as its weight, for each of its keys.
+template <class Id, class Value>
+buffer<Value> values_of_pairs(std::span<const Id> rows, std::span<const Id> neighbors, std::span<const Value> values,
+                              bool both, int threads);
+
 }  // namespace graphlode::packed

@@ -20,11 +20,9 @@ def entries_of(
     """
     rows, neighbors, both = pairs.rows, pairs.neighbors, pairs.both
     keys, self_loops = _native.packed_pair_keys(rows, neighbors, pairs.num_rows, both, threads)
-    kept = rows != neighbors if self_loops else None
 
     def for_entries(values: AnyArray) -> AnyArray:
-        values = values if kept is None else values[kept]
-        return np.repeat(values, 2) if both else values
+        return _native.packed_pair_values(rows, neighbors, np.ascontiguousarray(values), both, threads)
 
     if deletes is True:
         deletes = np.ones(keys.size, np.bool_)

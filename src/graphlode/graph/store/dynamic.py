@@ -342,7 +342,8 @@ class DynamicGraph:
         src, dst, weights, gone, size, *_ = batch.given
         num_vertices = self._moment.num_vertices
         if admission is not None:
-            src, dst, num_vertices = admission.src, admission.dst, admission.num_vertices
+            # Position 0 stands for ids that the store does not know, even if it knows none.
+            src, dst, num_vertices = admission.src, admission.dst, max(1, admission.num_vertices)
         elif not batch.resident and src.dtype != dst.dtype:
             src, dst = src.astype(np.int64), dst.astype(np.int64)
         if self._weighted and weights is None:
