@@ -14,7 +14,7 @@ import numpy as np
 from graphlode.common.store import PAGE_LEAVES
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import KernelDevice, KernelModule
-from graphlode.cuda.sequence import LaunchSequence, Step, StepTable, Wide, prepare_sequence
+from graphlode.cuda.sequence import BoundSequence, LaunchSequence, Step, StepTable, Wide, prepare_sequence
 from graphlode.cuda.store import leaves, sort
 from graphlode.cuda.store.batch import window_bytes
 
@@ -39,6 +39,13 @@ SMALL = -1
 
 WARPS = 8  # of a block that writes
 _NARROW_LEAVES = 8
+
+
+class Bound(NamedTuple):
+    """The launches of batches that have much in common, bound to the buffers that they use."""
+
+    batch: Any
+    launches: BoundSequence
 
 
 class PlanValues(NamedTuple):
@@ -148,7 +155,7 @@ class Launches:
         self.write = prepare_sequence(device, [self._write_step(self.plan_table, at_once=False)])
         self.pages = self._page_sequence(device.load(PAGES))
         self.merge = self._merge_sequence(device.load(MERGE))
-        self.bound: dict[tuple[int, ...], Any] = {}  # see plan.py
+        self.bound: dict[tuple[int, ...], Bound] = {}  # see plan.py
         self.numbers: dict[tuple[int, int, int], tuple[int, ...]] = {}  # see plan.py
 
     def climb(self, grid: int, block: int, *args: Any) -> None:

@@ -6,14 +6,12 @@ is allocated here and nothing of the shard's structure changes.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from graphlode.common.store import LEVELS, PAGE_LEAVES
 from graphlode.cuda.interface import KernelDevice, launch_shape
 from graphlode.cuda.sequence import BoundSequence
 from graphlode.cuda.store.batch import EFFECT_TILE, Buffers
 from graphlode.cuda.store.input import MOST_SMALL, Input
-from graphlode.cuda.store.launches import SMALL, SORTED, WARPS, WINDOWS, PlanValues
+from graphlode.cuda.store.launches import SMALL, SORTED, WARPS, WINDOWS, Bound, PlanValues
 from graphlode.cuda.store.sort import MERGE_TILE, SORT_THREADS, SORT_TILE, fans_for, passes_for
 from graphlode.cuda.store.state import State
 
@@ -21,13 +19,6 @@ _MOST_REMEMBERED = 64  # sizes of batches and shards
 
 _CHANGING = "store tails heads deletes weights epoch"
 """What differs between batches for which the same bound launches serve."""
-
-
-class Bound(NamedTuple):
-    """The launches of batches that have much in common, bound to the buffers that they use."""
-
-    batch: Any
-    launches: BoundSequence
 
 
 def plan(state: State, buffers: Buffers, given: Input, step: int) -> None:
@@ -52,8 +43,7 @@ def plan_at_once(state: State, buffers: Buffers, given: Input) -> list[int]:
             known_by.clear()
         known = known_by[like] = Bound(batch, _bind(state, buffers, given))
     changed = store, given.tails, given.heads, given.deletes, given.weights, epoch
-    found: list[int] = known.launches.run(changed, epoch, given.stream)
-    return found
+    return known.launches.run(changed, epoch, given.stream)
 
 
 def _bind(state: State, buffers: Buffers, given: Input) -> BoundSequence:
