@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from graphlode.common.wait import uninterrupted
+from graphlode.common.wait import Interrupts
 
 SCRIPT = """
 import sys, time
@@ -122,11 +122,11 @@ slow.join()
     assert float(done.stdout) < 1.2
 
 
-def test_what_is_uninterrupted_hears_ctrl_c_when_it_is_over() -> None:
+def test_ctrl_c_in_a_guarded_block_is_raised_at_its_end() -> None:
     handler, steps = signal.getsignal(signal.SIGINT), []
 
     def work() -> None:
-        with uninterrupted():
+        with Interrupts():
             os.kill(os.getpid(), signal.SIGINT)
             steps.append("went on")
 
@@ -139,7 +139,7 @@ def test_on_other_threads_nothing_interrupts() -> None:
     handler, found = signal.getsignal(signal.SIGINT), []
 
     def work() -> None:
-        with uninterrupted():
+        with Interrupts():
             found.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)

@@ -10,7 +10,7 @@ from benchmarks.experiments.setting import Setting
 from benchmarks.experiments.subjects import Subject
 from benchmarks.record import Cell
 from graphlode.common.control import Control
-from graphlode.common.wait import wait_all
+from graphlode.common.wait import run_all
 from graphlode.cuda.cliques.enumerate import Counted, EnumerateOptions, count_tasks
 from graphlode.errors import UnsupportedError
 from graphlode.execute.device import hold
@@ -61,8 +61,8 @@ def _variant_cell(
 
     def once(seconds: float) -> tuple[int, float | None]:
         control = Control()
-        working = [device.submit(lambda: work(control))]
-        counted, on_device = wait_all(working, control, time_limit(seconds), subject.graph.num_edges)[0]
+        working = [(device, lambda: work(control))]
+        counted, on_device = run_all(working, control, time_limit(seconds), subject.graph.num_edges)[0]
         found.append(counted)
         return counted.total, on_device
 

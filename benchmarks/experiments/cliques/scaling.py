@@ -31,7 +31,7 @@ from benchmarks.experiments.subjects import Subject
 from benchmarks.plots import Color, Look, legend, panels, say_nothing_there
 from benchmarks.record import Cell, Record, done
 from graphlode.common.control import Control
-from graphlode.common.wait import wait_all
+from graphlode.common.wait import run_all
 from graphlode.config import configure, usable_cores
 from graphlode.execute import call
 from graphlode.execute.device import hold, kernel_module
@@ -168,8 +168,8 @@ def _piece_cell(subject: Subject, k: int, method: str, setting: Setting, budget:
 
     def run(pieces: Sequence[Task], seconds: float) -> tuple[list[float], int]:
         control = Control()
-        working = [device.submit(lambda: time_pieces(pieces, control))]
-        found: tuple[list[float], int] = wait_all(working, control, time_limit(seconds), subject.graph.num_edges)[0]
+        working = [(device, lambda: time_pieces(pieces, control))]
+        found: tuple[list[float], int] = run_all(working, control, time_limit(seconds), subject.graph.num_edges)[0]
         return found
 
     def once(seconds: float) -> tuple[int, float | None]:

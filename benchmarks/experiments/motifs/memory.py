@@ -22,7 +22,7 @@ from benchmarks.plots import Color, Look, bars_across, by_graph, graphs_and_size
 from benchmarks.record import Cell, Record, done, names_of
 from graphlode.cli.numbers import size as bytes_text
 from graphlode.common.control import Control
-from graphlode.common.wait import wait_all
+from graphlode.common.wait import run_all
 from graphlode.config import configure, settings
 from graphlode.execute.device import hold, kernel_module
 from graphlode.execute.devices import resolve
@@ -99,7 +99,7 @@ def take_on_device(graph: Graph, size: int, way: Way, seconds: float) -> Taken:
             device.synchronize()
         return Taken(tuple(counts_from_sums(sums, size)), timer.seconds, peak.bytes)
 
-    taken: Taken = wait_all([device.submit(work)], control, time_limit(seconds, "vertices"), graph.num_vertices)[0]
+    taken: Taken = run_all([(device, work)], control, time_limit(seconds, "vertices"), graph.num_vertices)[0]
     return taken
 
 

@@ -17,7 +17,7 @@ from benchmarks.experiments.subjects import Subject
 from benchmarks.plots import Color, Look, bars_across, by_graph, graphs_and_sizes, legend, panels, time_text
 from benchmarks.record import Cell, Record, done, machine_of, names_of
 from graphlode.common.control import Control
-from graphlode.common.wait import wait_all
+from graphlode.common.wait import run_all
 from graphlode.config import configure, settings
 from graphlode.execute.device import hold, kernel_module
 from graphlode.execute.devices import resolve
@@ -77,7 +77,7 @@ def steps_cell(subject: Subject, size: int, way: Way, setting: Setting) -> Cell:
     def once(seconds: float) -> tuple[tuple[int, ...], float | None]:
         control = Control()
         limit = time_limit(seconds, "vertices")
-        ((sums, passes),) = wait_all([device.submit(lambda: work(control))], control, limit, subject.graph.num_vertices)
+        ((sums, passes),) = run_all([(device, lambda: work(control))], control, limit, subject.graph.num_vertices)
         rounds.append(passes)
         return tuple(counts_from_sums(sums, size)), sum(each.seconds for each in passes)
 

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from graphlode.common.control import Control
-from graphlode.common.wait import Progress, wait_all
+from graphlode.common.wait import Progress, run_all
 from graphlode.config import settings
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.run import Outcome
@@ -30,13 +30,14 @@ class ShardedRun:
     def on_all(self, work: Callable[[int, HeldShard], T], progress: Progress | None = None, total: int = 0) -> list[T]:
         """Runs work(number, shard) for each shard on its device's worker; returns the results in order."""
         shards = enumerate(self._snapshot.shards)
-        futures = [shard.device.submit(partial(work, number, shard)) for number, shard in shards]
-        return wait_all(futures, self.control, progress, total)
+        return run_all(
+            [(shard.device, partial(work, number, shard)) for number, shard in shards], self.control, progress, total
+        )
 
     def on_parts(self, parts: Sequence[P], work: Callable[..., T], *arguments: Any) -> list[T]:
         """Runs work(part, *arguments) for each shard's part on its device's worker; returns the results in order."""
         shards = zip(self._snapshot.shards, parts, strict=True)
-        return wait_all([shard.device.submit(partial(work, part, *arguments)) for shard, part in shards], self.control)
+        return run_all([(shard.device, partial(work, part, *arguments)) for shard, part in shards], self.control)
 
     def views_built(self) -> None:
         """Counts the time so far as building views."""

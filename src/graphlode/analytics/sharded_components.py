@@ -9,7 +9,7 @@ nothing changes, would move the same amount of data in every round.
 from __future__ import annotations
 
 from graphlode.analytics.sharded import ShardedRun
-from graphlode.common.wait import Progress, wait_all
+from graphlode.common.wait import Progress, run_all
 from graphlode.execute.device import kernel_module
 from graphlode.execute.devices import cpu
 from graphlode.execute.run import Outcome
@@ -38,5 +38,5 @@ def label_shards(snapshot: Snapshot, *, progress: Progress | None, notes: tuple[
     labels = run.on_all(label, progress, n * len(snapshot.shards))
     joining = kernel_module(cpu(), OPERATION)
     control = run.control.beside()
-    value = wait_all([cpu().submit(lambda: joining.join(cpu(), labels, control=control))], control)[0]
+    value = run_all([(cpu(), lambda: joining.join(cpu(), labels, control=control))], control)[0]
     return run.outcome(value, OPERATION, "union and find", notes)

@@ -1,8 +1,9 @@
-"""Waiting for workers so that Ctrl-C is heard and progress is told.
+"""Starting work on other threads and waiting for it, so that Ctrl-C takes effect and progress is reported.
 
-The calling thread sleeps, in short steps at first and where there is progress to tell. On KeyboardInterrupt it raises
-the control's stop word, waits until the kernels have seen it (they look many times a second) and lets the interrupt go
-on; nothing keeps running behind the caller.
+Python runs a signal handler on the main thread between any two byte codes, and the handler of Ctrl-C raises. So while the
+main thread starts work, waits for it or changes what others rely on, `Interrupts` stands in for the handler. It records
+what the handler raises, asks the work to stop, and raises when everything is in order again. However many signals come,
+no lock stays held and no work goes on behind the caller.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 from _signal import SIGINT, getsignal, signal  # type: ignore[import-not-found]
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import Any, Protocol, TypeVar
 
 from graphlode.common.control import Control
 
@@ -22,62 +24,110 @@ _STEP_SECONDS = 0.1
 _SHORT_SECONDS, _SHORT_STEPS = 0.0005, 100
 
 
-def wait_all(
-    futures: Sequence[Future[Any]], control: Control, progress: Progress | None = None, total: int = 0
+class Interrupts:
+    """While the block runs, the handler of Ctrl-C cannot interrupt it. What the handler raises is raised at its end.
+
+    `stop` is called as soon as the handler has raised, to end the block early. Without it, the block must be short.
+    Handlers that do not raise have their effect at once. Only the main thread has anything to do: signals interrupt no
+    other thread.
+    """
+
+    __slots__ = ("_error", "_handler", "_stop")
+
+    def __init__(self, stop: Callable[[], None] | None = None) -> None:
+        self._stop = stop
+        self._handler: Callable[..., Any] | None = None
+        self._error: BaseException | None = None
+
+    def __enter__(self) -> Interrupts:
+        handler = getsignal(SIGINT)
+        if callable(handler):
+            try:
+                self._handler = handler  # first: a signal may come as soon as the next line is done
+                signal(SIGINT, self._receive)
+            except ValueError:  # not the main thread
+                self._handler = None
+        return self
+
+    def _receive(self, *signal_and_frame: Any) -> None:
+        assert self._handler is not None
+        try:
+            self._handler(*signal_and_frame)
+        except BaseException as error:
+            self._error = self._error or error
+            if self._stop is not None:
+                self._stop()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._handler is not None:
+            if getsignal(SIGINT) == self._receive:  # else the block has set another one
+                signal(SIGINT, self._handler)
+            if self._error is not None:
+                raise self._error from error
+
+
+class Queue(Protocol):
+    """Something that runs work in order, on a thread of its own."""
+
+    def submit(self, work: Callable[[], Any], /) -> Future[Any]: ...
+
+
+def run_all(
+    work: Sequence[tuple[Queue, Callable[[], Any]]],
+    control: Control,
+    progress: Progress | None = None,
+    total: int = 0,
 ) -> list[Any]:
-    """The results of all futures, in order. The first error stops the others and is raised."""
-    try:
-        if progress is None and len(futures) == 1:
-            return [_result(futures[0])]  # as below, at a fraction of the cost: small operations notice
-        pending = set(futures)
-        while pending:
-            step = None if progress is None else _STEP_SECONDS
-            done, pending = wait(pending, timeout=step, return_when=FIRST_EXCEPTION)
-            failed = next((f for f in done if f.exception() is not None), None)
-            if failed is not None:
-                failed.result()
-            if progress is not None:
-                progress(min(control.done, total) if pending else total, total)
-    except BaseException:
+    """Run each piece of work in its queue; returns the results in order.
+
+    The first error stops the others and is raised. Ctrl-C stops all and is raised. In either case no work runs any more
+    when this returns: kernels look at the control many times a second.
+    """
+    futures: list[Future[Any]] = []
+
+    def stop() -> None:
         control.stop()
-        wait([future for future in futures if not future.cancel()])  # what has not begun never will
-        raise
-    return [future.result() for future in futures]
+        for future in futures:
+            future.cancel()  # what has not begun is dropped: the work before it may be another caller's
+
+    with Interrupts(stop):
+        try:
+            for queue, one in work:
+                futures.append(queue.submit(one))
+            if progress is None and len(futures) == 1:
+                return [_result(futures[0])]  # as below, at a fraction of the cost: small operations notice
+            _wait(futures, control, progress, total)
+        except BaseException:
+            stop()
+            wait([future for future in futures if not future.cancelled()])
+            raise
+        return [future.result() for future in futures]
+
+
+def _wait(futures: Sequence[Future[Any]], control: Control, progress: Progress | None, total: int) -> None:
+    pending = set(futures)
+    while pending:
+        # In steps: `wait` sees that work was canceled only when its turn comes.
+        done, pending = wait(pending, timeout=_STEP_SECONDS, return_when=FIRST_EXCEPTION)
+        failed = next((future for future in futures if future.cancelled()), None)
+        failed = failed or next((future for future in done if future.exception() is not None), None)
+        if failed is not None:
+            failed.result()
+        if progress is not None:
+            progress(min(control.done, total) if pending else total, total)
 
 
 def _result(future: Future[T]) -> T:
-    """Of a single future. Waits in short steps at first: a core that sleeps deeply takes as long to wake up as a small
-    operation takes on a GPU."""
+    """The result of a single future.
+
+    The first waits are short: a core that sleeps deeply takes as long to wake up as a small operation takes on a GPU.
+    """
     for _ in range(_SHORT_STEPS):
         try:
             return future.result(_SHORT_SECONDS)
         except TimeoutError:
-            if future.done():  # then it is what the work says
+            if future.done():  # then it is the work that says so
                 return future.result()
     return future.result()
-
-
-class uninterrupted:
-    """For what must not be broken off half way: Ctrl-C is heard when it is over. It must be short."""
-
-    __slots__ = ("_handler", "_heard")
-
-    def __enter__(self) -> None:
-        self._handler: Callable[..., Any] | None = None
-        self._heard: tuple[Any, ...] | None = None
-        handler = getsignal(SIGINT)
-        if callable(handler):
-            try:
-                signal(SIGINT, self._hear)
-                self._handler = handler
-            except ValueError:  # not the main thread: nothing interrupts the others
-                pass
-
-    def _hear(self, *signal_and_frame: Any) -> None:
-        self._heard = self._heard or signal_and_frame
-
-    def __exit__(self, *error: object) -> None:
-        if self._handler is not None:
-            signal(SIGINT, self._handler)
-            if self._heard is not None:
-                self._handler(*self._heard)

@@ -10,14 +10,14 @@ import os
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import copy
 from functools import partial
 from threading import Lock, Thread
 from typing import Any, Self, TypeVar
 
 from graphlode.common.control import Control
-from graphlode.common.wait import uninterrupted, wait_all
+from graphlode.common.wait import Interrupts, run_all
 
 T = TypeVar("T")
 
@@ -31,17 +31,23 @@ class Worker:
         self._name = name
         self._pool: ThreadPoolExecutor | None = None
         self._starting = Lock()
+        self.turn = Lock()  # held while work runs
         _workers.add(self)
 
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
         with self._starting:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"graphlode-{self._name}")
-            return self._pool.submit(work)
+            return self._pool.submit(self._in_turn, work)
+
+    def _in_turn(self, work: Callable[[], Any]) -> Any:
+        with self.turn:
+            return work()
 
     def forget_thread(self) -> None:
         self._pool = None
-        self._starting = Lock()  # the parent may have held the old one
+        self._starting = Lock()  # the parent may have held the old ones
+        self.turn = Lock()
 
 
 class _NewThreads:
@@ -49,6 +55,7 @@ class _NewThreads:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self.turn: AbstractContextManager[Any] = nullcontext()  # each has a thread of its own
 
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
         place: Future[Any] = Future()
@@ -72,8 +79,12 @@ class Queued:
     kernels, but with a queue of its own: its work waits for nobody else's.
     """
 
-    name: str
-    _worker: Worker | _NewThreads
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._worker: Worker | _NewThreads = Worker(name)
+        self._idle_lanes: list[Any] = []  # shared with all lanes
+        self._shared_lanes: dict[str, Any] = {}
+        self._lending = Lock()
 
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
         """Run the work on the worker thread, after all that was submitted before."""
@@ -82,19 +93,35 @@ class Queued:
     def run(self, work: Callable[[Self], T], *, brief: bool, control: Control | None = None) -> T:
         """The result of the work, which gets the device that it may use.
 
-        Brief work runs on the calling thread: the hand-over to a worker would take longer. Ctrl-C waits for its end.
-        All other work runs on the worker thread, and Ctrl-C asks the control to stop it.
+        Brief work runs on the calling thread, between pieces of work of the worker: to hand it over would take longer.
+        Ctrl-C waits for its end. All other work runs on the worker thread, and Ctrl-C asks the control to stop it.
         """
         if brief:
-            with uninterrupted():
+            with Interrupts(), self._worker.turn:
                 device = self.for_brief_work()
-                with device.current():
-                    return work(device)
-        result: T = wait_all([self.submit(partial(work, self))], control or Control())[0]
+                return device._inside(partial(work, device))
+        result: T = run_all([(self, partial(work, self))], control or Control())[0]
         return result
 
-    def lane(self, purpose: str) -> Self:
-        """The same device with a queue of its own."""
+    def lane(self, borrower: object) -> Self:
+        """The same device with a queue of its own, as long as the borrower lives.
+
+        Lanes are lent again and again: a GPU gives back no memory that was once used in a queue that is gone.
+        """
+        with self._lending:
+            lane: Self = self._idle_lanes.pop() if self._idle_lanes else self._new_lane("lane")
+        weakref.finalize(borrower, self._idle_lanes.append, lane).atexit = False
+        return lane
+
+    def shared_lane(self, purpose: str) -> Self:
+        """The same device with a queue for all work of one purpose."""
+        with self._lending:
+            if purpose not in self._shared_lanes:
+                self._shared_lanes[purpose] = self._new_lane(purpose)
+            lane: Self = self._shared_lanes[purpose]
+            return lane
+
+    def _new_lane(self, purpose: str) -> Self:
         other = copy(self)
         other._worker = Worker(f"{self.name}-{purpose}")
         other._open_queue()
@@ -118,9 +145,18 @@ class Queued:
         """The device as brief work on the calling thread may use it."""
         return self
 
+    def synchronize(self) -> None:
+        """Wait until the device has done all that was started in its queue."""
+
     def _inside(self, work: Callable[[], T]) -> T:
         with self.current():
-            return work()
+            try:
+                return work()
+            except BaseException:
+                # What the work has started may still read memory that goes with it, and that other queues may get.
+                with suppress(Exception):  # a device that is broken says so with the next piece of work
+                    self.synchronize()
+                raise
 
     def _open_queue(self) -> None:
         """Give a copy of a device what it must not share with the original."""

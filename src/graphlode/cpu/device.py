@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from graphlode.common.worker import Queued, Worker
+from graphlode.common.worker import Queued
 from graphlode.config import MOST_THREADS, settings
 from graphlode.types import AnyArray, Memory
 
@@ -21,9 +21,8 @@ class CpuDevice(Queued):
     space = "host"
 
     def __init__(self, name: str = "cpu", instances: int = 1) -> None:
-        self.name = name
+        super().__init__(name)
         self._instances = instances
-        self._worker = Worker(name)
 
     @property
     def threads(self) -> int:

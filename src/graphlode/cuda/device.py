@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphlode.common.worker import Queued, Worker
+from graphlode.common.worker import Queued
 from graphlode.config import settings
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import Constants, raise_fault
@@ -75,13 +75,13 @@ class CudaDevice(Queued):
 
     def __init__(self, ordinal: int = 0) -> None:
         self.xp = _import_cupy(ordinal)
-        self.name = self.space = f"cuda:{ordinal}"
+        self.space = f"cuda:{ordinal}"
+        super().__init__(self.space)
         self._device = self.xp.cuda.Device(ordinal)
         with self._device:
             attributes = self._device.attributes
         self.num_multiprocessors = int(attributes["MultiProcessorCount"])
         self.max_shared_bytes = int(attributes.get("MaxSharedMemoryPerBlockOptin", 48 * 1024))
-        self._worker = Worker(self.name)
         self._open_queue()
 
     def _open_queue(self) -> None:

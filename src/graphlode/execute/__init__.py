@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from graphlode.common.control import Control
-from graphlode.common.wait import wait_all
+from graphlode.common.wait import run_all
 from graphlode.execute.device import Device
 from graphlode.execute.devices import cpu
 
@@ -16,5 +16,5 @@ T = TypeVar("T")
 def call(work: Callable[[Control], T], device: Device | None = None) -> T:
     """Run work on a device's worker thread (None: the CPU's). Ctrl-C stops it within a fraction of a second."""
     control = Control()
-    result: T = wait_all([(device or cpu()).submit(lambda: work(control))], control)[0]
+    result: T = run_all([(device or cpu(), lambda: work(control))], control)[0]
     return result

@@ -66,7 +66,8 @@ class Device(Protocol):
     def get(self, array: Any) -> Any: ...  # an array of this device, as numpy
     def submit(self, work: Callable[[], Any]) -> Future[Any]: ...  # run on the worker thread
     def run(self, work: Callable[[Self], T], *, brief: bool, control: Control | None = None) -> T: ...
-    def lane(self, purpose: str) -> Self: ...  # the same device with a queue of its own
+    def lane(self, borrower: object) -> Self: ...  # the same device with a queue of its own
+    def shared_lane(self, purpose: str) -> Self: ...  # the same, for all work of one purpose
     def aside(self) -> Self: ...  # the same device with a new thread for every piece of work
     def synchronize(self) -> None: ...
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from graphlode.common.control import Control
-from graphlode.common.wait import Progress, wait_all
+from graphlode.common.wait import Progress, run_all
 from graphlode.config import settings
 from graphlode.errors import DeviceMemoryError, UnsupportedError
 from graphlode.execute.device import Device, Snapshot, View, hold, kernel_module
@@ -134,7 +134,7 @@ def _run_alone(
         result = launch(device, view, whole(units, control))
         return _Finished([result], view, [units], viewed - begun, perf_counter() - viewed)
 
-    finished: _Finished = wait_all([device.submit(work)], control, progress, num_units)[0]
+    finished: _Finished = run_all([(device, work)], control, progress, num_units)[0]
     return finished
 
 
@@ -149,11 +149,8 @@ def _run_shared(
 ) -> _Finished:
     """Several devices: each builds the view in its memory, then all take tasks from one queue."""
     begun = perf_counter()
-    holds = [
-        device.submit(lambda device=device: hold(device, snapshot, operation.view, control.beside()))  # type: ignore[misc]
-        for device in devices
-    ]
-    views = wait_all(holds, control)
+    holds = [(device, partial(hold, device, snapshot, operation.view, control.beside())) for device in devices]
+    views = run_all(holds, control)
     viewed = perf_counter()
     num_units = operation.num_units(views[0])
     cuts = _cuts(operation, devices[0], snapshot, views[0], num_units)
@@ -167,8 +164,7 @@ def _run_shared(
         busy[i] = perf_counter() - started
         return result
 
-    futures = [device.submit(lambda i=i: work(i)) for i, device in enumerate(devices)]  # type: ignore[misc]
-    partials = wait_all(futures, control, progress, num_units)
+    partials = run_all([(device, partial(work, i)) for i, device in enumerate(devices)], control, progress, num_units)
     _remember(operation, devices, queue.buckets_done, busy)
     return _Finished(partials, views[0], queue.units_done, viewed - begun, perf_counter() - viewed)
 

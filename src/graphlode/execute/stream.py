@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from graphlode.common.control import Control
-from graphlode.common.wait import Progress
+from graphlode.common.wait import Interrupts, Progress
 from graphlode.errors import StateError
 from graphlode.execute.device import Snapshot, kernel_module
 from graphlode.execute.devices import Devices, resolve
@@ -87,26 +87,31 @@ class Stream(Iterator[AnyArray]):
         if self._process != os.getpid():
             raise StateError("this stream was begun in another process; begin a new one after the fork")
         try:
-            if self._thread.ident is None and not self._channel.closed:
-                self._thread.start()
-            while (batch := self._channel.get(wait=_STEP_SECONDS if self._progress else None)) is None:
-                if self._channel.drained:
-                    self._finish()
-                    raise StopIteration
-                self._report()
-            self._report()
+            with Interrupts(self._channel.close):
+                return self._next()
         except BaseException:  # above all KeyboardInterrupt: nothing may keep running in the background
             self.close()
             raise
+
+    def _next(self) -> AnyArray:
+        if self._thread.ident is None and not self._channel.closed:
+            self._thread.start()
+        while (batch := self._channel.get(wait=_STEP_SECONDS if self._progress else None)) is None:
+            if self._channel.drained:
+                self._finish()
+                raise StopIteration
+            self._report()
+        self._report()
         return batch
 
     def close(self) -> None:
         """Stop the run and wait for its end; the iterator then ends. In a forked child there is no run to stop."""
         if self._process != os.getpid():
             return
-        self._channel.close()
-        if self._thread.ident is not None:
-            self._thread.join()
+        with Interrupts():
+            self._channel.close()
+            if self._thread.ident is not None:
+                self._thread.join()
 
     def __enter__(self) -> Stream:
         return self

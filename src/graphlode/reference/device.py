@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graphlode.common.worker import Queued, Worker
+from graphlode.common.worker import Queued
 from graphlode.types import AnyArray, Memory
 
 
 class ReferenceDevice(Queued):
-    name = "reference"
     backend = "reference"
     space = "reference"
     speed = 0.01
 
     def __init__(self) -> None:
-        self._worker = Worker(self.name)
+        super().__init__("reference")
 
     def describe(self) -> Mapping[str, Any]:
         return {"name": self.name, "kind": "reference"}

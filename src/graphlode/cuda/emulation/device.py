@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphlode.common.worker import Queued, Worker
+from graphlode.common.worker import Queued
 from graphlode.cuda.compiler import KernelSource, Specialisation
 from graphlode.cuda.emulation.build import build
 from graphlode.cuda.emulation.module import EmulatedModule
@@ -33,10 +33,9 @@ class EmulatedDevice(Queued):
 
     def __init__(self, ordinal: int = 0, *, num_multiprocessors: int = 2, max_shared_bytes: int = 99 * 1024) -> None:
         self.space = f"cuda-emulated:{ordinal}"
-        self.name = "cuda-emulated" if ordinal == 0 else self.space
+        super().__init__("cuda-emulated" if ordinal == 0 else self.space)
         self.num_multiprocessors = num_multiprocessors
         self.max_shared_bytes = max_shared_bytes
-        self._worker = Worker(self.name)
         self._modules: dict[Specialisation, EmulatedModule] = {}
         self._constants = Constants(self.asarray)
         self._pool = _PoolSize()

@@ -73,6 +73,7 @@ class Plan:
     seconds: float
     pages: PagePlan | None = None
     room: MergeRoom | None = None  # of a merge
+    asked: Path = "in place"  # the path that was asked for
 
 
 # Both phases at once
@@ -100,12 +101,12 @@ def apply(
         shard.end_plan()
         return Change(path=path, seconds=perf_counter() - begun)
     if path == "climb":
-        return commit(device, _with_pages(_plan_in_place(shard, given, path, begun), control))
+        climbed = _commit(_with_pages(_plan_in_place(shard, given, path, begun)))
+        control.advance(given.count)
+        return climbed
+    change = _merge_at_once(shard, given, begun) if path == "merge" else None
     if path == "merge":
-        change = _merge_at_once(shard, given, begun)
         shard.note_merge()
-    else:
-        change = None
     if change is None:
         change = _write_in_place_at_once(shard, given, begun, control, may_merge=path == "in place")
     control.advance(given.count)
@@ -129,7 +130,7 @@ def _write_in_place_at_once(state: State, given: Input, begun: float, control: C
                 return change
         if not write_at_once(state, buffers, given.count, num_fresh, num_replaced, joins):
             ready = Plan(state, state.epoch, given, buffers, info, "in place", perf_counter() - begun)
-            return _commit(_with_pages(ready, control))
+            return _commit(_with_pages(ready))
     change = change_of(words, num_fresh, perf_counter() - begun)
     state.num_entries += change.inserted - change.deleted
     state.end_plan()
@@ -188,16 +189,16 @@ def prepare(
     begun = perf_counter()
     shard = writable(state)
     given = _begin(shard, entries, deletes, weights, control)
-    merged = _plan_merge(shard, given, begun) if given.count and path == "merge" else None
-    if merged is None:
+    ready = _plan_merge(shard, given, begun) if given.count and path == "merge" else None
+    if ready is None:
         found = _plan_in_place(shard, given, path, begun)
         if path == "in place" and found.info["num_flagged"] and are_very_many(shard, found.info):
-            merged = _plan_merge(shard, given, begun, instead_of=found.buffers)
-        if merged is None:
-            return _with_pages(found, control)
+            ready = _plan_merge(shard, given, begun, instead_of=found.buffers)
+        ready = ready or _with_pages(found)
+    ready.asked = path
     control.check()
     control.advance(given.count)
-    return merged
+    return ready
 
 
 def _plan_in_place(state: State, given: Input, path: Path, begun: float) -> Plan:
@@ -235,15 +236,13 @@ def _plan_merge(state: State, given: Input, begun: float, *, instead_of: Buffers
     return found
 
 
-def _with_pages(found: Plan, control: Control) -> Plan:
+def _with_pages(found: Plan) -> Plan:
     """The fresh pages that a plan in place needs."""
     begun = perf_counter()
-    control.check()
     state, info = found.state, found.info
     if info["num_flagged"]:
         found.pages = plan_pages(state, found.buffers, info)
     state.described(state.device)  # memory may have moved; commit must not need any
-    control.advance(found.given.count)
     found.seconds += perf_counter() - begun
     return found
 
@@ -273,6 +272,8 @@ def _commit(found: Plan) -> Change:
         write(state, found.buffers, found.given)
     state.num_entries += info["inserted"] - info["deleted"]
     state.end_plan()
+    if found.asked == "merge":
+        state.note_merge()
     return Change(
         inserted=info["inserted"],
         deleted=info["deleted"],

@@ -57,11 +57,15 @@ class Balance:
         return self._seen >= EVERY
 
     def wanted(self, buckets: Sequence[int], entries: int) -> list[float] | None:
-        """The shares by the rates seen, or None if a shard that has buckets has shown none yet.
+        """The shares that a leader can hold; else those by the rates seen, or None if a shard that has buckets has shown
+        none yet.
 
         `buckets` are those of each shard, `entries` are in the whole store.
         """
         self._seen = 0
+        first = first_weights(self._speeds)
+        if 0.0 in first:  # one device leads: it has what it can hold
+            return self.within_limits(first, entries)
         if not self._rates or any(count and number not in self._rates for number, count in enumerate(buckets)):
             return None
         weights = [self._rates.get(number, 0.0) if count else 0.0 for number, count in enumerate(buckets)]

@@ -21,6 +21,7 @@ from weakref import ReferenceType, ref
 import numpy as np
 
 from graphlode.common.store import MAX_ROWS, Change, Pairs
+from graphlode.common.wait import Interrupts
 from graphlode.errors import DeviceMemoryError, InputError, StateError
 from graphlode.execute.device import Device
 from graphlode.execute.devices import Devices, canonical, resolve
@@ -206,13 +207,14 @@ class DynamicGraph:
         if get_ident() != self._writer:
             self._read_elsewhere = True
         while (latest := self._latest) is None or self._closed:
-            # A batch in progress may publish one, or end and let us make it.
-            if self._lock.acquire(timeout=_PATIENCE):
-                try:
-                    self._require_open()
-                    return self._latest or self._publish()
-                finally:
-                    self._lock.release()
+            # A batch in progress may publish one, or end and let this thread make it.
+            with Interrupts():
+                if self._lock.acquire(timeout=_PATIENCE):
+                    try:
+                        self._require_open()
+                        return self._latest or self._publish()
+                    finally:
+                        self._lock.release()
         return latest
 
     def has_edge(self, u: int, v: int) -> bool:
@@ -296,15 +298,21 @@ class DynamicGraph:
         with self._lock:
             self._require_open()
             self._writer = get_ident()
+            before = self._moment.version
             try:
-                applied = self._apply_once(batch)
-            except MemoryError as error:
-                applied = self._apply_relieved(batch, error)
-            self._shards.settle()
-            result = self._result(batch.given.size, applied, begun)
-            if self._read_elsewhere:
-                self._read_elsewhere = False
-                self._publish()
+                try:
+                    applied = self._apply_once(batch)
+                except MemoryError as error:
+                    applied = self._apply_relieved(batch, error)
+                self._shards.settle()
+                result = self._result(batch.given.size, applied, begun)
+                if self._read_elsewhere:
+                    self._read_elsewhere = False
+                    self._publish()
+            except KeyboardInterrupt as error:
+                now = self._moment.version
+                error.add_note(f"the batch was {'' if now > before else 'not '}applied; the store is at version {now}")
+                raise
         return result
 
     def _apply_once(self, batch: Batch) -> Applied:

@@ -47,7 +47,7 @@ class VertexIds:
     def __init__(self, num_vertices: int | None = None) -> None:
         self._fixed = num_vertices
         self._map = IdMap()
-        self._lane = cpu().lane("ids")
+        self._lane = cpu().lane(self)
         self._positions: Int64Array = np.empty(0, np.int64)
 
     def __len__(self) -> int:

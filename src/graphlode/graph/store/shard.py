@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from graphlode.common.control import Control
@@ -82,7 +83,7 @@ class Shard:
         self.state: Any = None
         self.tally = Tally()
         self.broken = False  # the device failed in the middle of a batch
-        self._lane, self._reader = device.lane("store"), device.lane("reads")
+        self._lane, self._reader = device.lane(self), device.shared_lane("reads")
         self._strategy: Strategy = strategy
         self._lane.run(lambda lane: self._create(lane, weighted=weighted), brief=False)
 
@@ -149,9 +150,9 @@ class Shard:
         """Run work in the shard's lane."""
         return self._lane.run(work, brief=brief, control=control)
 
-    def submit(self, work: Callable[[Device], Any]) -> Any:
-        """A future of work in the shard's lane."""
-        return self._lane.submit(lambda: work(self._lane))
+    def queued(self, work: Callable[[Device], Any]) -> tuple[Device, Callable[[], Any]]:
+        """Work in the shard's lane, for `run_all`."""
+        return self._lane, partial(work, self._lane)
 
     def resize(self, lane: Device, num_rows: int) -> None:
         if num_rows > self.num_rows:

@@ -23,7 +23,7 @@ import numpy as np
 from graphlode.common.buckets import NUM_BUCKETS
 from graphlode.common.control import Control
 from graphlode.common.store import MAX_ROWS, Change, Pairs
-from graphlode.common.wait import uninterrupted, wait_all
+from graphlode.common.wait import Interrupts, run_all
 from graphlode.config import settings
 from graphlode.cpu.store.pairs import entries_of
 from graphlode.cpu.store.split import by_owner
@@ -164,7 +164,7 @@ class Shards:
         """In two phases. Small parts are handled by the calling thread, one after the other."""
         brief = max((part.size for part in parts if part is not None), default=0) <= _MOST_BRIEF
         plans = self._prepare_all(parts, brief=brief)
-        with uninterrupted():
+        with Interrupts():
             changes = self._commit_all(plans, brief=brief)
             done(changes)
         return changes
@@ -193,27 +193,33 @@ class Shards:
             return change
 
         working = {number: partial(work, number, plan) for number, plan in enumerate(plans) if plan is not None}
-        return self._side_by_side(working, None, brief=brief)
+        try:
+            return self._side_by_side(working, None, brief=brief)
+        except BaseException:  # some shards may have committed
+            for number in working:
+                self._shards[number].broken = True
+            raise
 
     def _side_by_side(
         self, working: Mapping[int, Callable[[Device], Any]], control: Control | None, *, brief: bool
     ) -> list[Any]:
         """The results of work in the lanes of some shards, by number; None for the others.
 
-        With a control the first error, or Ctrl-C, stops the others. Without one all come to their end.
+        With a control the first error, or Ctrl-C, stops the others. Without one all come to their end first.
         """
         found: list[Any] = [None] * len(self._shards)
         if brief:
             for number, work in working.items():
                 found[number] = self._shards[number].run(work, brief=True)
             return found
-        futures = {number: self._shards[number].submit(work) for number, work in working.items()}
+        queued = [self._shards[number].queued(work) for number, work in working.items()]
         if control is None:
-            wait(futures.values())
-            results = [future.result() for future in futures.values()]
+            futures = [lane.submit(one) for lane, one in queued]
+            wait(futures)
+            results = [future.result() for future in futures]
         else:
-            results = wait_all(list(futures.values()), control)
-        for number, result in zip(futures, results, strict=True):
+            results = run_all(queued, control)
+        for number, result in zip(working, results, strict=True):
             found[number] = result
         return found
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from graphlode.common.control import Control
 from graphlode.common.store import keys_of
-from graphlode.common.wait import wait_all
+from graphlode.common.wait import run_all
 from graphlode.errors import InputError
 from graphlode.execute.device import Device
 from graphlode.execute.devices import cpu
@@ -100,10 +100,11 @@ class Snapshot(Graph):
         """Degree of each vertex (out-degree if directed), in the order of `ids`."""
         if self._has_rows:
             return super().degrees()
-        futures = [
-            shard.device.submit(partial(shard.kernels.degrees, shard.device, shard.state)) for shard in self.shards
+        # Threads of their own, as for all rows: the caller may be the worker of one of these devices.
+        work = [
+            (shard.device.aside(), partial(shard.kernels.degrees, shard.device, shard.state)) for shard in self.shards
         ]
-        counts = wait_all(futures, Control())
+        counts = run_all(work, Control())
         total: Int64Array = np.sum([_padded(count, self.num_vertices) for count in counts], axis=0, dtype=np.int64)
         return total
 
@@ -165,8 +166,8 @@ class Snapshot(Graph):
 
     def _make_rows(self) -> None:
         # Threads of their own: the caller may be the worker of one of these devices.
-        futures = [shard.device.aside().submit(partial(_to_host, shard)) for shard in self.shards]
-        parts = [_cut(part, self._moment) for part in wait_all(futures, Control())]
+        work = [(shard.device.aside(), partial(_to_host, shard)) for shard in self.shards]
+        parts = [_cut(part, self._moment) for part in run_all(work, Control())]
         rows = parts[0] if len(parts) == 1 else merge_rows(parts)
         if self._weighted:
             weights: FloatArray = rows["weights"]
