@@ -1,4 +1,5 @@
-"""Arrays on their way to a GPU and back through the extension `_driver`, tried against a library that answers like NVIDIA's."""
+"""Arrays on their way to a GPU and back through the extension `_driver`, tried against a library that answers like
+NVIDIA's."""
 
 from __future__ import annotations
 
