@@ -1,4 +1,5 @@
-"""How full the pages of a shard on a GPU are: what makes a merge of the next batch, and memory that goes back with it."""
+"""How full the pages of a shard on a GPU are: what makes a merge of the next batch, and memory that goes back with
+it."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def loaded(bench: Bench, pages: int) -> tuple[Pair, Any]:
 
 def density(state: State) -> float:
     """Of all memory for pages."""
-    return state.num_entries / (PAGE_SLOTS * (state.pages.size + state.pool.num_too_many))
+    return state.num_entries / (PAGE_SLOTS * (state.pages.size + state.pool.num_unneeded))
 
 
 def is_sparse(state: State) -> bool:
@@ -110,8 +111,8 @@ def test_a_store_gives_memory_back_while_edges_are_deleted(bench: Bench, beside:
 
 
 def test_edges_that_go_row_by_row_leave_no_memory_behind(bench: Bench) -> None:
-    """Whole pages become free then, between others that lie in the same piece of memory. Few batches are merged for that,
-    though they come from the device, the quickest way."""
+    """Whole pages become free then, between others that lie in the same piece of memory. Few batches are merged for
+    that, though they come from the device, the quickest way."""
     src, dst = edges_of(10, 2000, 450_000)  # three segments of 64 pages
     order = np.lexsort((dst, src))
     ends = {"src": src[order].astype(np.int32), "dst": dst[order].astype(np.int32)}

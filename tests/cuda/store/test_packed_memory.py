@@ -1,4 +1,5 @@
-"""Memory of a shard on a GPU: asked for between batches rather than by them, in pieces that fit when they come again."""
+"""Memory of a shard on a GPU: asked for between batches rather than by them, in pieces that fit when they come
+again."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from graphlode.cuda.emulation.device import EmulatedDevice
 from graphlode.cuda.store import pages as packed_pages
 from graphlode.cuda.store import pool as packed_pool
 from graphlode.cuda.store import shard as packed
-from graphlode.cuda.store.pool import SEGMENT_PAGES, Pool, _pieces
+from graphlode.cuda.store.pool import SEGMENT_PAGES, Pool, _piece_sizes
 from graphlode.cuda.store.state import State
 from graphlode.errors import DeviceMemoryError
 from kernel_bench import Bench
@@ -42,8 +43,8 @@ class Asked(EmulatedDevice):
 
 @given(first=st.integers(1, 5000), more=st.integers(0, 5000))
 def test_pieces_come_to_what_is_needed_and_are_few(first: int, more: int) -> None:
-    pieces = _pieces(first, first + more)
-    sure = _pieces(first, first)
+    pieces = _piece_sizes(first, first + more)
+    sure = _piece_sizes(first, first)
     assert sum(pieces) == first + more and all(pieces)
     assert pieces[: len(sure)] == sure and sum(sure) == first
     assert len(sure) <= 3 and len(pieces) <= len(sure) + 5
@@ -51,10 +52,10 @@ def test_pieces_come_to_what_is_needed_and_are_few(first: int, more: int) -> Non
 
 @given(segments=st.integers(16, 3000), known=st.lists(st.integers(1, 1000), max_size=20))
 def test_a_merge_asks_for_pieces_of_the_sizes_that_were_given_back(segments: int, known: list[int]) -> None:
-    pieces = _pieces(segments, segments + 3, tuple(sorted(known, reverse=True)))
+    pieces = _piece_sizes(segments, segments + 3, tuple(sorted(known, reverse=True)))
     assert sum(pieces) == segments + 3 and all(pieces)
-    before = _pieces(segments, segments)
-    later = _pieces(segments + segments // 20, segments + segments // 20, before)
+    before = _piece_sizes(segments, segments)
+    later = _piece_sizes(segments + segments // 20, segments + segments // 20, before)
     large = [size for size in before if size > segments / 4]
     assert list(later[: len(large)]) == large and len(later) <= len(before) + 1
 
@@ -89,7 +90,7 @@ def test_what_is_provided_is_not_given_back_at_once() -> None:
         provided = pool.num_free
         assert provided >= (max(32, used // 32) if used > SEGMENT_PAGES else 0)
         pool.trim()
-        assert pool.num_free == provided and not pool.num_too_many
+        assert pool.num_free == provided and not pool.num_unneeded
 
 
 def test_a_device_without_memory_provides_none_and_nothing_changes() -> None:
@@ -144,7 +145,8 @@ def test_the_next_merge_is_provided_for_and_nothing_of_it_is_kept() -> None:
 
 
 def test_a_device_that_must_be_asked_is_asked_for_much_at_a_time() -> None:
-    """One piece shows that there is too little; then all that is missing comes together, and more than the merge takes."""
+    """One piece shows that there is too little; then all that is missing comes together, and more than the merge
+    takes."""
     device = CuttingPool()
     pool = loaded_and_merged(device)
     device.forget_free()

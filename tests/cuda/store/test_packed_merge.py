@@ -288,7 +288,7 @@ def test_what_is_reckoned_ahead_while_a_merge_is_written_may_fail(monkeypatch: p
         failures.append(1)
         raise MemoryError
 
-    monkeypatch.setattr(State, "foresee", no_memory)
+    monkeypatch.setattr(State, "count_ahead", no_memory)
     before = state.num_entries
     change = apply_to(state, random_keys(rng, 500, 400), "merge")
     assert failures and change.path == "merge" and state.num_entries == before + change.inserted
