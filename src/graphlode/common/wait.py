@@ -1,13 +1,13 @@
-"""Waiting for workers so that Ctrl-C is heard and progress is told.
+"""Waiting for workers, with Ctrl-C and reports of progress.
 
-The calling thread sleeps, in short steps at first and where there is progress to tell. On KeyboardInterrupt it raises
-the control's stop word, waits until the kernels have seen it (they look many times a second) and lets the interrupt go
-on; nothing keeps running behind the caller.
+The calling thread sleeps. It wakes up in short steps at first, and regularly to report progress. On KeyboardInterrupt
+it sets the control's stop word, waits until the kernels have seen it (they read it many times a second) and raises the
+interrupt again. No work continues in the background.
 """
 
 from __future__ import annotations
 
-# What `signal` is made of. Its own functions look every handler up among enums, which takes longer than a small batch.
+# The C module of `signal`. The functions of `signal` convert handlers to enums, which takes longer than a small batch.
 from _signal import SIGINT, getsignal, signal  # type: ignore[import-not-found]
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
@@ -28,7 +28,7 @@ def wait_all(
     """The results of all futures, in order. The first error stops the others and is raised."""
     try:
         if progress is None and len(futures) == 1:
-            return [_result(futures[0])]  # as below, at a fraction of the cost: small operations notice
+            return [_result(futures[0])]  # as below, but faster, which matters for small operations
         pending = set(futures)
         while pending:
             step = None if progress is None else _STEP_SECONDS
@@ -40,44 +40,44 @@ def wait_all(
                 progress(min(control.done, total) if pending else total, total)
     except BaseException:
         control.stop()
-        wait([future for future in futures if not future.cancel()])  # what has not begun never will
+        wait([future for future in futures if not future.cancel()])  # work that has not begun is canceled
         raise
     return [future.result() for future in futures]
 
 
 def _result(future: Future[T]) -> T:
-    """Of a single future. Waits in short steps at first: a core that sleeps deeply takes as long to wake up as a small
-    operation takes on a GPU."""
+    """The result of a single future. Waits in short steps at first: a core in deep sleep takes as long to wake up as a
+    small operation takes on a GPU."""
     for _ in range(_SHORT_STEPS):
         try:
             return future.result(_SHORT_SECONDS)
         except TimeoutError:
-            if future.done():  # then it is what the work says
+            if future.done():  # then the work itself raised the error
                 return future.result()
     return future.result()
 
 
 class uninterrupted:
-    """For what must not be broken off half way: Ctrl-C is heard when it is over. It must be short."""
+    """A context that Ctrl-C cannot interrupt: a Ctrl-C takes effect at its end. It must be short."""
 
-    __slots__ = ("_handler", "_heard")
+    __slots__ = ("_handler", "_received")
 
     def __enter__(self) -> None:
         self._handler: Callable[..., Any] | None = None
-        self._heard: tuple[Any, ...] | None = None
+        self._received: tuple[Any, ...] | None = None
         handler = getsignal(SIGINT)
         if callable(handler):
             try:
-                signal(SIGINT, self._hear)
+                signal(SIGINT, self._record)
                 self._handler = handler
             except ValueError:  # not the main thread: nothing interrupts the others
                 pass
 
-    def _hear(self, *signal_and_frame: Any) -> None:
-        self._heard = self._heard or signal_and_frame
+    def _record(self, *signal_and_frame: Any) -> None:
+        self._received = self._received or signal_and_frame
 
     def __exit__(self, *error: object) -> None:
         if self._handler is not None:
             signal(SIGINT, self._handler)
-            if self._heard is not None:
-                self._handler(*self._heard)
+            if self._received is not None:
+                self._handler(*self._received)

@@ -69,7 +69,7 @@ class Queued:
     """The part of a device that decides on which thread its work runs.
 
     A device is one queue, and so is each of its lanes. A lane is the same device, with the same memory and loaded
-    kernels, but with a queue of its own: its work waits for nobody else's.
+    kernels, but with a queue of its own: its work does not wait for other work.
     """
 
     name: str

@@ -329,7 +329,7 @@ def test_more_vertices_than_there_is_memory_for_are_named(monkeypatch: pytest.Mo
     monkeypatch.setattr("graphlode.reference.store.shard.create", fail)
     with pytest.raises(
         DeviceMemoryError,
-        match=r"num_vertices=1,000,000 needs more than 4,000,000 bytes on each shard, which could not be had "
+        match=r"num_vertices=1,000,000 needs more than 4,000,000 bytes on each shard, which could not be allocated "
         r"\(reference has [0-9,]+ free, the process may be limited to less\); leave num_vertices out",
     ):
         gl.DynamicGraph(devices=["reference", "reference"], num_vertices=10**6)
@@ -455,7 +455,7 @@ def test_batches_of_every_size_come_to_what_a_dictionary_does(device: str, weigh
 def test_deletions_of_ids_that_are_not_there_change_nothing_and_bring_nobody(mix: list[str], size: int) -> None:
     """Also before the first insertion, when no position is there that could stand for them."""
     src, dst = np.arange(size) - 3, np.arange(size) * 10**12
-    src[1] = dst[1] = 77  # a self-loop that nobody knows either
+    src[1] = dst[1] = 77  # a self-loop of an unknown id
     with gl.DynamicGraph(devices=mix, shares=even(mix)) as store:
         for inserted in (0, 2):
             store.insert([5] * inserted, [2**62 + k for k in range(inserted)])
