@@ -63,7 +63,7 @@ struct packed_info {
   unsigned window_leaves;  // leaves of all windows
   unsigned self_loops;     // updates that were dropped
   unsigned tickets;        // zero between launches
-  unsigned any_crowded;    // 1: a leaf has so many updates that a single warp must not write them
+  unsigned any_crowded;    // 1: a leaf has too many updates for a single warp
   // of the groups of flagged pages: pages written, pages replaced; 1: some groups are joined
   unsigned num_fresh, num_replaced, any_joined;
 };
