@@ -122,7 +122,7 @@ slow.join()
     assert float(done.stdout) < 1.2
 
 
-def test_what_is_uninterrupted_hears_ctrl_c_when_it_is_over() -> None:
+def test_ctrl_c_takes_effect_at_the_end_of_an_uninterrupted_block() -> None:
     handler, steps = signal.getsignal(signal.SIGINT), []
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""Readers in other threads while batches go on."""
+"""Readers on other threads while batches run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RING = np.arange(NUM_VERTICES)
 
 
 def batch(step: int) -> gl.Batch:
-    """Version 2k + 1 adds a ring of step k to the ring of step 1, version 2k + 2 takes it away again."""
+    """Version 2k + 1 adds a ring of step k to the ring of step 1, version 2k + 2 removes it."""
     k, gone = divmod(step, 2)
     return gl.Batch(RING, (RING + 2 + k % 100) % NUM_VERTICES, delete=bool(gone))
 
@@ -61,7 +61,7 @@ def test_a_reader_does_not_wait_for_a_long_batch() -> None:
     store = gl.DynamicGraph(devices=["reference", "reference"])
     store.insert(RING, RING + 1)
     with ThreadPoolExecutor(1) as pool:
-        before = pool.submit(store.snapshot).result()  # from now on the store knows that there are readers
+        before = pool.submit(store.snapshot).result()  # from here on the store has a reader on another thread
         held = threading.Event()
         shard = next(iter(store._shards))
         shard.device.submit(held.wait)  # the device is busy: the batch cannot continue
@@ -83,7 +83,7 @@ def test_batches_from_many_threads_all_count() -> None:
 
 @pytest.mark.parametrize("scale", [1, 3, 10**15], ids=["positions", "small ids", "scattered ids"])
 def test_readers_find_the_ids_of_their_snapshot_while_others_arrive(scale: int) -> None:
-    """Version v is a star of v leaves, of which each has come with a batch of its own."""
+    """Version v is a star of v leaves, each from a batch of its own."""
     store = gl.DynamicGraph(devices="cpu", directed=True)
     store.insert([0], [scale])
     stop = threading.Event()

@@ -153,7 +153,7 @@ def test_a_prepared_launch_knows_how_much_changes(kernel: Make) -> None:
         prepared.launch(1, 1, 0, (1, 2))
 
 
-def test_a_sequence_waits_for_the_stream_of_whoever_made_its_arrays(
+def test_a_sequence_waits_for_the_stream_that_made_its_arrays(
     queue: _driver.Queue, kernel: Make, fake: ctypes.CDLL
 ) -> None:
     sequence = _driver.LaunchSequence(queue, [(kernel(8), (Array(1),), [(0, 1)], 0, 0, 0)])

@@ -148,7 +148,7 @@ def test_what_is_on_the_host_is_got_as_it_is(bench: Bench) -> None:
 
 
 class HiddenFunction:
-    """A kernel of a CuPy that does not tell the driver's handle."""
+    """A kernel of a CuPy that does not give the driver's handle."""
 
     def __init__(self) -> None:
         self.kernel = object()
