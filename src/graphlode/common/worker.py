@@ -111,7 +111,7 @@ class Queued:
         return other
 
     def current(self) -> AbstractContextManager[None]:
-        """What must be entered before the device is used on another thread than its worker."""
+        """The context to enter before another thread than the worker uses the device."""
         return _nothing_to_enter
 
     def for_brief_work(self) -> Self:

@@ -1,4 +1,4 @@
-"""The shards of a store: who owns which rows, and batches that all shards take or none.
+"""The shards of a store: the owner of each row, and batches that change all shards or none.
 
 Rows belong to shards by the share table: a row falls into one of 1,024 buckets, and a bucket has one owner. A batch for
 several shards is split by the owner of each entry's row and applied in two phases, on all devices side by side. To
@@ -71,7 +71,7 @@ class Shards:
 
     @property
     def table(self) -> ShareTable:
-        """Who owns which bucket. It is replaced, never changed, when buckets move."""
+        """The owner of each bucket. A move of buckets replaces the table, and never changes it."""
         return self._table
 
     @property

@@ -187,7 +187,7 @@ def nbytes(device: Any, state: State) -> int:
 
 
 def statistics(device: Any, state: State) -> dict[str, Any]:
-    """Without gaps, what is taken is full."""
+    """There are no gaps, so the capacity is the number of entries."""
     entries = num_entries(state)
     return {
         "entries": entries,
