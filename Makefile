@@ -36,7 +36,7 @@ format: install-dev
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(NATIVE)
 
-stub: install-dev  ## write the extensions' type stubs anew; a test compares them with the binaries
+stub: install-dev  ## write the extensions' type stubs; a test compares them with the binaries
 	$(BIN)/python -m nanobind.stubgen -q --exclude-values -m graphlode.cpu._native -o src/graphlode/cpu/_native.pyi
 	$(BIN)/python -m nanobind.stubgen -q --exclude-values -m graphlode.cuda._driver -o src/graphlode/cuda/_driver.pyi
 

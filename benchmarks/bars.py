@@ -1,4 +1,4 @@
-"""The picture of a group of cases: for every case a line per library, with the median and all samples."""
+"""The picture of a group of cases: for every case one line per library, with the median and all samples."""
 
 from __future__ import annotations
 

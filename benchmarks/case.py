@@ -1,7 +1,8 @@
-"""Cases: what is measured, as data. Each file in `cases/` but `graphs.toml` is a group.
+"""Cases: the measurements, as data. Each file in `cases/` except `graphs.toml` is a group.
 
-An entry with `each` stands for many cases: `each = { graph = ["mico"], k = [4, 6] }` makes one of every combination, and
-its name says where their values go, as in "cliques/{graph}/k{k}". What is no field of a case becomes an option of it.
+An entry with `each` stands for many cases: `each = { graph = ["mico"], k = [4, 6] }` makes one case of every
+combination. The name contains their values, as in "cliques/{graph}/k{k}". A key that is not a field of a case becomes
+an option.
 """
 
 from __future__ import annotations
@@ -53,10 +54,9 @@ class Case:
     """One measurement.
 
     `expected` is the answer, or the name of the independent method that computes it in the run, or "recorded": the
-    answer is with the graph. `what` says what is inside the time: "device" the kernels alone, by the clock of a CUDA
-    device, "kernel" the search alone, "resident" the whole call with what it derives from the graph already there,
-    "end_to_end" the whole call. `needs` is the kind of device without
-    which the case says nothing.
+    answer is stored with the graph. `what` says what the time includes: "device" the kernels alone, by the clock of a
+    CUDA device, "kernel" the search alone, "resident" the whole call with what it derives from the graph already there,
+    "end_to_end" the whole call. `needs` is the kind of device that the case requires.
     """
 
     name: str
@@ -70,9 +70,9 @@ class Case:
     repeats: int = 5
     warmup: int = 1
     settle: int = 0  # untimed calls directly before each timed one
-    quiet: bool = False  # on the core that is quickest at the moment (quiet.py)
-    stays: int = 0  # samples before that core is looked for again; 0: all
-    rounds: int = 1  # times that all of it is done from the beginning; a sample is the median of what it took in each
+    quiet: bool = False  # on the core that is fastest at the moment (quiet.py)
+    stays: int = 0  # samples before that core is chosen again; 0: all
+    rounds: int = 1  # repetitions of everything; a sample is the median of its times in all of them
     needs: str | None = None
 
 

@@ -1,4 +1,4 @@
-"""One case in the making: our work and the peers' work on one input, timed in turn, every answer verified."""
+"""Measures one case: our work and that of the peers on one input, timed in turn, with every answer verified."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class WrongAnswerError(GraphlodeError):
 class Contender:
     """A library in a contest.
 
-    `methods` are its ways to the answer; where there are several, each is tried first and the fastest is timed.
-    `answer` turns what a method returns into plain values, outside the clock. `share` is the part of the input that was
-    worked on; `expected` overrides the contest's where that part has another answer. `part` takes what a method returned and
-    gives the seconds that count, where these are not the whole call.
+    `methods` are its ways to the answer. If there are several, each runs once and the fastest is timed. `answer` makes
+    plain values of the result of a method, outside of the timed call. `share` is the part of the input that was
+    processed, and `expected` its answer, if that differs from the answer for the whole. `part` returns the seconds that
+    count from the result of a method, if these are not the whole call.
     """
 
     name: str
@@ -41,7 +41,8 @@ class Contender:
 
 @dataclass(frozen=True)
 class Contest:
-    """`expected` is the answer that all must give; `sizes` are further numbers to record, such as the bytes of the result."""
+    """`expected` is the answer that all must give; `sizes` are further numbers to record, such as the bytes of the
+    result."""
 
     contenders: list[Contender]
     expected: Any
@@ -89,7 +90,7 @@ def measure(
 def _on_quiet_cores(
     works: dict[str, Work[Any]], repeats: int, warmup: int, settle: int, stays: int
 ) -> dict[str, Samples[Any]]:
-    """So many samples at a time on the core that is quickest then."""
+    """Take `stays` samples at a time on the core that is fastest then."""
     seconds: dict[str, tuple[float, ...]] = dict.fromkeys(works, ())
     for done in range(0, repeats, stays):
         with on_quiet_core():
@@ -124,7 +125,8 @@ def _try(work: Work[Any]) -> float:
 
 
 def _work(contest: Contest, contender: Contender, method: str) -> Work[Any]:
-    """The work of one method. What it returns is verified and let go, so that no answer is held while others run."""
+    """The work of one method. Its result is verified and released, so no answer is in memory while other methods
+    run."""
     last: list[Any] = []
 
     def run() -> None:

@@ -1,7 +1,7 @@
 """The time that kernels take on a CUDA device, by its own clock: without launching, waiting and reading back.
 
-A kernel that is launched into an idle stream begins while the host still talks to the driver: the time between an event
-before it and one after it would hold the launch itself. So an idle stream first gets a kernel that does nothing for
+A kernel that is launched into an idle stream begins while the host is still in the driver: the time between an event
+before it and one after it would include the launch itself. So an idle stream first gets a kernel that does nothing for
 about a hundred microseconds; by the time it ends, the events and the kernel between them are all queued.
 """
 
@@ -31,7 +31,7 @@ class DeviceCopy:
             self._target = device.xp.zeros_like(self._source)
 
     def seconds(self) -> float:
-        """Of one copy, by the device's clock: ten follow each other, so that launching them does not count."""
+        """Seconds of one copy, by the device's clock: ten copies follow each other, so their launches do not count."""
         device, copies = self._device, 10
         cuda = device.xp.cuda
         with device.current():
@@ -50,14 +50,14 @@ class DeviceCopy:
 
 
 class DeviceClock:
-    """Adds up the launches inside of `running()`; they must be over before `seconds` is asked."""
+    """Adds up the launches inside of `running()`. Read `seconds` only after they have ended."""
 
     def __init__(self) -> None:
-        self._marks: list[tuple[Any, Any, Any]] = []  # how to tell the time between two events, and these
+        self._marks: list[tuple[Any, Any, Any]] = []  # a function for the time between two events, and the events
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Times every launch in this process, from whatever thread."""
+        """Times every launch in this process, on any thread."""
         self._marks = []
         plain, prepared = CudaModule.launch, CudaPreparedLaunch.launch
         CudaModule.launch = self._timed(plain, plain)  # type: ignore[method-assign]
@@ -69,7 +69,7 @@ class DeviceClock:
             CudaPreparedLaunch.launch = prepared  # type: ignore[method-assign]
 
     def seconds(self, _: object = None) -> float:
-        """Of the last run; the argument is for callers that pass what was computed."""
+        """Seconds of the last run. The argument is not used; callers may pass the result of the run."""
         return sum(float(milliseconds(begin, end)) for milliseconds, begin, end in self._marks) / 1e3
 
     def _timed(self, launch: Callable[..., None], plain: Callable[..., None]) -> Callable[..., None]:

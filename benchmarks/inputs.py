@@ -37,7 +37,7 @@ class Input:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a record says of it."""
+        """The facts for a record."""
         return {
             "name": self.name,
             "sha256": self.sha256,
@@ -56,12 +56,12 @@ class Input:
 
     @cached_property
     def both_ways(self) -> tuple[AnyArray, AnyArray]:
-        """The list and its reverse, for libraries that build rows from what they are given."""
+        """The list and its reverse, for libraries that build rows of the edges as given."""
         return np.concatenate([self.src, self.dst]), np.concatenate([self.dst, self.src])
 
 
 class Inputs:
-    """Loads an input when it is first asked for; keeps the last one, since cases come in the order of their graphs."""
+    """Loads inputs on first use, and keeps the last one: cases are in the order of their graphs."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._known: dict[str, dict[str, Any]] = tomllib.loads((folder / f"{GRAPHS}.toml").read_text("utf-8"))
@@ -75,7 +75,7 @@ class Inputs:
         return self._kept
 
     def recorded(self, graph: str, operation: str) -> dict[str, int]:
-        """Answers that are written down with the graph; more than one program agreed on each."""
+        """The answers that are stored with the graph. At least two programs agreed on each."""
         answers: dict[str, int] = self._known[graph].get(RECORDED, {}).get(operation, {})
         return answers
 

@@ -1,7 +1,7 @@
-"""Batches of edges that a graph does not have, for what measures the store.
+"""Batches of edges that a graph does not have, for measurements of the store.
 
-Ends of `random` edges are drawn from the ends of edges that are there, so that hubs get more. Hot spots are edges of one
-vertex, edges that all come between two that are there, and so into one leaf, and edges in descending order.
+Ends of `random` edges are drawn from the ends of existing edges, so hubs get more. Hot spots are edges of one vertex,
+edges that all lie between two existing ones, and so in one leaf, and edges in descending order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Edges = tuple[Int64Array, Int64Array]
 
 
 class Drawn:
-    """Edges that are drawn beside those of a graph, `src` and `dst`; as keys, source * number of vertices + destination."""
+    """New edges for a graph with the edges `src` and `dst`, as keys: source * number of vertices + destination."""
 
     def __init__(self, graph: Graph) -> None:
         self.num_vertices = graph.num_vertices
@@ -28,14 +28,14 @@ class Drawn:
         self._keys = self.src * self.num_vertices + self.dst  # in order, as rows and their entries are
 
     def all_kinds(self, sizes: Sequence[int], number: int) -> dict[tuple[int, str], list[Edges]]:
-        """So many batches of each size and kind. Large ones take seconds to draw, so threads do."""
+        """`number` batches of each size and kind. Large ones take seconds to draw, so several threads draw."""
         wanted = [(kind, size, seed) for size in sizes for kind in KINDS for seed in range(number)]
         with ThreadPoolExecutor(settings().threads) as pool:
             made = iter(list(pool.map(lambda each: self.new(*each), wanted)))
         return {(size, kind): [next(made) for _ in range(number)] for size in sizes for kind in KINDS}
 
     def new(self, kind: str, size: int, seed: int) -> Edges:
-        """A batch of edges that are not in the graph: exactly `size` of them, or as many as there can be."""
+        """A batch of edges that are not in the graph: exactly `size`, or as many as possible."""
         rng = np.random.default_rng(seed)
         draw = {"one vertex": self._one_vertex, "one leaf": self._one_leaf}.get(kind, self._random)
         fresh = self._fresh(draw(rng, 2 * size + 1000))
@@ -47,7 +47,7 @@ class Drawn:
         return chosen // self.num_vertices, chosen % self.num_vertices
 
     def _fresh(self, keys: Int64Array) -> Int64Array:
-        """Those that are not in the graph and no loops, each once."""
+        """The edges that are not in the graph and not loops, each once."""
         keys = np.sort(keys)  # numpy.unique hashes, which takes a hundred times as long
         keys = keys[np.append(True, keys[1:] != keys[:-1])]
         at = np.minimum(np.searchsorted(self._keys, keys), self._keys.size - 1)
@@ -62,7 +62,7 @@ class Drawn:
         return ends + int(rng.choice(self.src)) * self.num_vertices
 
     def _one_leaf(self, rng: np.random.Generator, wanted: int) -> Int64Array:
-        """Between two neighboring keys that are there, if any are far enough from each other."""
+        """Edges between two neighboring existing keys, if any two are far enough apart."""
         gaps = np.diff(self._keys, append=self.num_vertices**2)
         wide = np.flatnonzero(gaps > wanted)
         at = int(rng.choice(wide)) if wide.size else int(gaps.argmax())

@@ -1,4 +1,4 @@
-"""The pictures that documents show. Each lies beside the results that it is made from, under the same name."""
+"""The pictures in documents. Each is stored beside the results that it shows, under the same name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def shown_in(document: Path) -> Iterator[Path]:
 
 
 def draw(picture: Path) -> None:
-    """Write a picture anew from the results beside it."""
+    """Draw a picture again from the results beside it."""
     document = json.loads(picture.with_suffix(".json").read_text("utf-8"))
     figure = bars.figure if "group" in document else experiment(document["experiment"]).figure
     save(figure(document), picture.with_suffix(""), (SUFFIX,))

@@ -1,4 +1,4 @@
-"""How all pictures look: one style, and a marker or a line style for every series beside its color. Needs matplotlib."""
+"""The style of all pictures. Every series has a marker or a line style in addition to its color. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.record import Cell, done, names_of
 
 
 class Color(StrEnum):
-    """Those of Okabe and Ito, which people with any common color blindness can tell apart."""
+    """The colors of Okabe and Ito, which people with any common color blindness can distinguish."""
 
     BLUE = "#0072B2"
     ORANGE = "#E69F00"
@@ -34,7 +34,7 @@ FORMATS = (".png", ".svg")
 
 @dataclass(frozen=True)
 class Look:
-    """How one series is drawn."""
+    """The style of one series."""
 
     color: str
     marker: str = "o"
@@ -43,7 +43,7 @@ class Look:
 
     @property
     def of_line(self) -> dict[str, Any]:
-        """What `plot` is given."""
+        """The style as arguments of `plot`."""
         return {"color": self.color, "marker": self.marker, "linestyle": self.line}
 
 
@@ -154,7 +154,8 @@ def whole_ticks(axis: Any, sizes: Sequence[int]) -> None:
 
 
 def bars_across(axis: Any, labels: Sequence[str]) -> None:
-    """For horizontal bars at 0, 1, ..: the first on top, each with its label, and lines that help to read their lengths."""
+    """For horizontal bars at 0, 1, ..: the first on top, each with its label, and lines that help to read their
+    lengths."""
     axis.set_yticks(range(len(labels)), labels)
     beside = 0.5 + max(0, 3 - len(labels)) / 3  # so that a few bars do not fill the panel
     axis.set_ylim(len(labels) - 1 + beside, -beside)

@@ -1,8 +1,8 @@
-"""The core that is quickest at the moment.
+"""The core that is fastest at the moment.
 
-Calls of some ten microseconds on one thread depend on the core: on a shared machine a core takes twice as long while
-another user has its other half. Threads that begin inside stay on the same core, so that this is only for works that have
-started all of theirs.
+Calls of about ten microseconds on one thread depend on the core: on a shared machine a core takes twice as long while
+another user runs on its other hardware thread. Threads that start inside stay on the same core, so this is only for
+work that has started all of its threads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LOOKS, _STEPS = 15, 2000
 
 @contextmanager
 def on_quiet_core() -> Iterator[None]:
-    """The calling thread on the quickest of its cores, where the system lets it choose."""
+    """Move the calling thread to the fastest of its cores, if the system allows it."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -31,7 +31,7 @@ def on_quiet_core() -> Iterator[None]:
 
 
 def _quickest(cores: Collection[int]) -> int:
-    """Leaves the thread on one of them."""
+    """Leave the thread on one of them."""
     taken = {}
     for core in cores:
         os.sched_setaffinity(0, {core})

@@ -1,8 +1,9 @@
-"""What measurements leave behind: one JSON file for each group of cases, or experiment, and class of machine.
+"""The results of measurements: one JSON file for each group of cases, or experiment, and class of machine.
 
-A file names the runs that its numbers are from (commit and environment) and the graphs, and has a line for every *cell*:
-a case, or what an experiment measured of one graph, size and variant, with all samples and what its answer agreed with. It
-is written after every cell, so that no crash loses the others, and a reader only ever finds a whole one.
+A file names the runs of its numbers (commit and environment) and the graphs, and has a line for every *cell*: a case,
+or the measurement of an experiment for one graph, size and variant, with all samples and the results that its answer
+agreed with. The file is replaced after every cell, so a crash loses no earlier cell, and a reader always finds a
+complete file.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Cell = dict[str, Any]
 
 @dataclass
 class Record:
-    """The document of a file. `run` is the place of the present run among those that the document names."""
+    """The document of a file. `run` is the index of the current run among those that the document names."""
 
     file: Path
     document: dict[str, Any]
@@ -33,7 +34,7 @@ class Record:
 
     @classmethod
     def begin(cls, file: Path, about: Mapping[str, Any], run: Mapping[str, Any], **fields: Any) -> Record:
-        """A record without cells; a file that is there stays as it is until there is one."""
+        """A record without cells. An existing file does not change until the first cell."""
         document = {"schema": SCHEMA, **about, "runs": [run], "graphs": [], "cells": []}
         return cls(file, document, **fields)
 
@@ -53,26 +54,27 @@ class Record:
         return cells
 
     def add_graph(self, facts: Mapping[str, Any]) -> None:
-        """Name a graph, and forget what was measured of another one by this name."""
+        """Name a graph, and drop the cells of a different graph with this name."""
         graphs = self.document["graphs"]
         if facts not in graphs:
             self.cells[:] = [cell for cell in self.cells if cell["graph"] != facts["name"]]
             graphs[:] = [*(graph for graph in graphs if graph["name"] != facts["name"]), dict(facts)]
 
     def fail_graph(self, name: str, reason: str) -> None:
-        """The rest of a graph could not be measured. The first line of the reason is said, all of it is kept."""
+        """Record that the rest of a graph could not be measured. Reports the first line of the reason, and stores all
+        of it."""
         self.document["failed"][name] = reason
         self.say(f"{name}: failed: {reason.splitlines()[0]}")
         self.save()
 
     def add(self, cell: Cell) -> None:
-        """Keep the cell, say a line about it and save."""
+        """Add the cell, report a line about it and save."""
         self.cells.append(cell)
         self.say(_line(cell))
         self.save()
 
     def put_case(self, case: str, cell: Cell) -> None:
-        """Keep the cell of a case, in the place of an earlier one, and save. Runs without a cell are forgotten."""
+        """Add the cell of a case, replacing an earlier one, and save. Runs without a cell are dropped."""
         kept = {each["case"]: each for each in self.cells} | {case: {"case": case, "run": self.run} | cell}
         runs = sorted({each["run"] for each in kept.values()})
         self.document["runs"] = [self.document["runs"][run] for run in runs]
@@ -86,7 +88,7 @@ class Record:
             self.save()
 
     def save(self) -> None:
-        """Replace the file by one that is whole: a crash leaves the one before, and so does a record without cells."""
+        """Replace the file at once: after a crash the earlier file is still there. Without cells nothing is written."""
         if not self.cells:
             return
         self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +118,7 @@ def _rounded(value: Any) -> Any:
 
 
 def present_run(devices: str, commit: str | None = None) -> dict[str, Any]:
-    """What the numbers of this process belong to. Where git knows no commit, the caller may."""
+    """The commit and environment of this process. The caller may give the commit if git does not know it."""
     known = Commit(commit, dirty=False) if commit else commit_of(Path(__file__).parent)
     return {"commit": known.commit, "dirty": known.dirty, "environment": environment(devices).to_dict()}
 
@@ -134,7 +136,7 @@ def folder_name(label: str) -> str:
 
 
 def environment_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """That of a document with one run."""
+    """The class of machine of a document with one run."""
     found: dict[str, Any] = document["runs"][0]["environment"]
     return found
 
@@ -151,7 +153,7 @@ def machine_of(document: Mapping[str, Any]) -> str:
 
 
 def done(cells: Iterable[Cell], **wanted: Any) -> list[Cell]:
-    """The cells that were measured, have a right answer and match what is wanted."""
+    """The cells that were measured, have a right answer and match the wanted values."""
     return [cell for cell in cells if cell["status"] == "done" and matches(cell, wanted)]
 
 

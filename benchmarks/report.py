@@ -28,7 +28,7 @@ REPORT = FOLDER / "REPORT.md"
 DOCUMENTS = FOLDER.parent / "docs"
 
 PICTURES = ("peers", "gpu")
-"""Groups that compare several libraries or devices, which a picture shows at a glance."""
+"""Groups that compare several libraries or devices, and so have a picture."""
 
 _MOST_SHOWN, _WORST_SHOWN = 16, 3  # values of a target: all up to 16, or the 3 worst
 
@@ -55,12 +55,12 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _documents(report: Path) -> list[Path]:
-    """The report and, if it is that of the repository, all others that show results."""
+    """Write the report and, if it is that of the repository, all other documents that show results."""
     return [report, README, *sorted(DOCUMENTS.rglob("*.md"))] if report == REPORT else [report]
 
 
 def render(results: list[Result], folder: Path) -> str:
-    """The report as text; `folder` is where its pictures are, seen from the report."""
+    """The report as text. `folder` is that of its pictures, relative to the report."""
     return "\n".join(_lines(results, folder)).rstrip() + "\n"
 
 
@@ -163,7 +163,7 @@ def _method(entry: Entry) -> str:
 
 
 def _across(results: list[Result]) -> Iterator[str]:
-    """Cases that were measured on more than one class of machine, side by side."""
+    """Cases that were measured on several classes of machines, side by side."""
     labels = sorted({result.label for result in results})
     medians: dict[str, dict[str, float]] = {}
     for result in results:

@@ -28,7 +28,7 @@ class Entry:
 
     @property
     def median(self) -> float:
-        """Seconds for the whole input; for a library that did a share of it, in proportion."""
+        """Seconds for the whole input. For a library that processed a share of it, the time is scaled up."""
         return median(self.seconds) / self.share
 
     @property
@@ -42,7 +42,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Result:
-    """One case on one class of machine: its cell, the run and the graph that this names, and what else the file says."""
+    """One case on one class of machine: its cell, with its run and its graph, and further facts of the file."""
 
     label: str
     group: str
@@ -56,7 +56,7 @@ class Result:
 
     @property
     def name(self) -> str:
-        """That of the case without its group."""
+        """The name of the case without its group."""
         return self.case.partition("/")[2]
 
     @property
@@ -78,11 +78,11 @@ class Result:
 
     @property
     def entries(self) -> list[Entry]:
-        """Ours first, then the peers from the fastest to the slowest."""
+        """Our contenders first, then the peers from the fastest to the slowest."""
         return [self.ours, *sorted(self.peers.values(), key=lambda entry: entry.median)]
 
     def rate(self, entry: Entry) -> float | None:
-        """Megabytes per second: of the file that the case reads, or of what it moves in memory."""
+        """Megabytes per second: of the file that the case reads, or of the bytes that it moves in memory."""
         sizes = self.cell["bytes"]
         size = sizes.get("input") if self.cell["operation"] == "read" else sizes.get("moved")
         return None if size is None else size / entry.median / MEGABYTE
@@ -103,7 +103,7 @@ def load_results(folder: Path) -> list[Result]:
 
 
 def results_of(document: Mapping[str, Any]) -> list[Result]:
-    """The cases of a document; none of that of an experiment."""
+    """The cases of a document; none for that of an experiment."""
     if "group" not in document:
         return []
     graphs = {graph["name"]: graph for graph in document["graphs"]}

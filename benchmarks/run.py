@@ -36,7 +36,7 @@ _EPILOG = (
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """0 if every chosen case was written or skipped, 1 if one went wrong, 2 if no case was chosen."""
+    """0 if every chosen case was written or skipped, 1 if one failed, 2 if no case was chosen."""
     words = sys.argv[1:] if words is None else words
     if words[:1] == [_EXPERIMENT]:
         from graphlode.cli import run
@@ -80,7 +80,7 @@ def _run(case: Case, setting: Setting, record: Record, repeats: int | None) -> b
         print(f"{case.name}: {error}", file=sys.stderr)
         return False
     except Exception:
-        traceback.print_exc()  # the other cases are still worth measuring
+        traceback.print_exc()  # the other cases are still measured
         return False
     if case.graph is not None:
         record.add_graph(setting.input(case).facts)
@@ -92,7 +92,7 @@ def _run(case: Case, setting: Setting, record: Record, repeats: int | None) -> b
 
 
 class _Done(NamedTuple):
-    """All rounds of a case: what the last one left, and by contender the samples of each."""
+    """Run all rounds of a case. Returns the result of the last, and by contender the samples of each round."""
 
     contest: Contest
     measured: dict[str, Measured]
@@ -100,11 +100,11 @@ class _Done(NamedTuple):
     rounds: dict[str, list[tuple[float, ...]]]
 
     def seconds(self, name: str) -> list[float]:
-        """Of every sample the median of what it took in the rounds, which do the same from the beginning."""
+        """For every sample the median of its times in all rounds. Every round does the same from the beginning."""
         return list(map(median, zip(*self.rounds[name], strict=True)))
 
     def samples(self, name: str) -> dict[str, Any]:
-        """The same for a record, with all rounds where there are several."""
+        """The same for a record, with all rounds if there are several."""
         several = {"rounds": [list(taken) for taken in self.rounds[name]]} if len(self.rounds[name]) > 1 else {}
         return {"seconds": self.seconds(name), **several}
 

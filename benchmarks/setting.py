@@ -1,4 +1,5 @@
-"""What a run has: threads, devices, inputs, a folder for temporary files, and a function that reports progress."""
+"""The setting of a run: threads, devices, inputs, a folder for temporary files, and a function that reports
+progress."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ class Setting:
         return self.inputs.get(case.graph)
 
     def check(self, case: Case) -> None:
-        """Raise Skipped where the case needs a device that the run does not have."""
+        """Raise Skipped if the case needs a device that the run does not have."""
         if case.needs is not None and case.needs not in self.devices:
             raise Skipped(f"needs a device of the kind {case.needs}, such as --devices {case.needs}:0")
 
@@ -38,7 +39,8 @@ class Setting:
         return Contender(OURS, gl.__version__, settings, **fields)  # type: ignore[arg-type]
 
     def other_devices(self, case: Case, run: Callable[[str], Any], **fields: Any) -> list[Contender]:
-        """Ourselves on other devices, as a case's `against` names them: {"2 cores" = {devices = "cpu", threads = 2}}."""
+        """Ourselves on other devices, as a case's `against` names them: {"2 cores" = {devices = "cpu", threads =
+        2}}."""
         against = case.options.get("against", {})
 
         def work(devices: str, threads: int) -> Any:
@@ -57,7 +59,7 @@ class Setting:
         ]
 
     def peers(self, case: Case) -> list[Peer]:
-        """The peers of a case that are installed; a line is said for each that is not."""
+        """The installed peers of a case. Reports a line for each that is not installed."""
         found = []
         for name in case.peers:
             peer = find_peer(name, self.threads)

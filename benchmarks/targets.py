@@ -1,4 +1,4 @@
-"""Targets as data (`targets.toml`), each compared with every result it speaks of."""
+"""Targets as data (`targets.toml`), each compared with all of its results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BILLION = 1_000_000_000
 
 @dataclass(frozen=True)
 class Verdict:
-    """How far a target is met: one value per case; None where it was not measured."""
+    """The value of a target for each case; None if the case was not measured."""
 
     text: str
     limit: str

@@ -15,7 +15,7 @@ def main() -> None:
     assert by_vertex is not None
     print(f"musician {jazz.ids[by_vertex.argmax()]} is in {by_vertex.max() / every[10]:.0%} of them")
     closed = sum(len(batch) for batch in gl.list_maximal_cliques(jazz, min_size=10).batches())
-    print(f"{closed} groups of ten or more are closed: nobody else has played with all of them")
+    print(f"{closed} groups of ten or more are closed: no other musician has played with all of them")
     trios = next(gl.list_cliques(jazz, 3, batch_size=100))
     print(f"the first {len(trios)} trios came as an array of shape {trios.shape}")
 

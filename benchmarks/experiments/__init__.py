@@ -1,10 +1,10 @@
 """Experiments: questions about the system that take a table and a picture to answer. `graphlode bench NAME` runs one.
 
-Each experiment is a file with the same parts: `TITLE`; `SIZES`, the default sizes (of cliques,
-of batches, ..), and `LEAST_SIZE`; `DIRECTED`, whether it takes graphs as directed; `measure`, which fills a record cell by
-cell; `tables`, what a reader wants to see of the record; and `figure`, its picture. `KNOWN` reads an entry of a file of
-known counts, if these are not numbers of cliques by size. Tables and pictures are made from the document alone, so a JSON
-file from another machine can be drawn here.
+Each experiment is a file with the same parts: `TITLE`; `SIZES`, the default sizes (of cliques, of batches, ..), and
+`LEAST_SIZE`; `DIRECTED`, whether it takes graphs as directed; `measure`, which fills a record cell by cell; `tables`,
+the tables for a reader; and `figure`, its picture. `KNOWN` reads an entry of a file of known counts, if these are not
+numbers of cliques by size. Tables and pictures are made from the document alone, so a JSON file from another machine
+can be drawn here.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _GRAPHS = ["jazz", "email-Eu-core"]
 
 
 def main(words: Sequence[str]) -> None:
-    """Run the command; what goes wrong is raised."""
+    """Run the command. Raises all errors."""
     app = typer.Typer(
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -80,7 +80,8 @@ def bench(
         str | None, typer.Option("--commit", metavar="HASH", help="The commit of a copy without git.")
     ] = None,
 ) -> None:
-    """Run an experiment about cliques, motifs, the store or the order of edges; docs/experiments.md says what each one asks."""
+    """Run an experiment about cliques, motifs, the store or the order of edges; docs/experiments.md says what each one
+    asks."""
     if experiment not in EXPERIMENTS:
         raise InputError(f"{experiment}: there is no such experiment; there are {', '.join(EXPERIMENTS)}")
     if out.exists() and not out.is_dir():
@@ -111,7 +112,7 @@ def bench(
 
 
 class BenchError(GraphlodeError):
-    """A graph of an experiment could not be measured to the end; the rest is in the files."""
+    """The measurement of a graph failed. The files contain everything else."""
 
 
 def _subject(name: str, known: Mapping[str, Mapping[int, Any]], *, directed: bool) -> Subject:
@@ -125,7 +126,7 @@ def _load(name: str, *, directed: bool) -> Graph:
 
 
 def _known_counts(file: Path | None, read: Callable[[Any], Mapping[int, Any]]) -> dict[str, Mapping[int, Any]]:
-    """By graph what an experiment makes of its entry in a file."""
+    """By graph the known counts, as the experiment reads them from its entry in a file."""
     if file is None:
         return {}
     try:

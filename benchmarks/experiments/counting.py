@@ -27,7 +27,7 @@ COMPILING = 10.0
 
 
 class FailedCellError(GraphlodeError):
-    """Something other than the answer went wrong in a cell; the others are in the files."""
+    """A cell failed for another reason than a wrong answer. The files contain all other cells."""
 
 
 class OverTimeError(Exception):
@@ -35,7 +35,7 @@ class OverTimeError(Exception):
 
 
 def time_limit(seconds: float, units: str = "edges") -> Progress:
-    """A callback for `progress=` that stops the operation when its time is over.
+    """A callback for `progress=` that stops the operation when its time has run out.
 
     It is called on the waiting thread several times a second, and an error that it raises stops the kernels.
     """
@@ -49,7 +49,7 @@ def time_limit(seconds: float, units: str = "edges") -> Progress:
 
 
 def prepare(subject: Subject, device: str, view: View | None = None) -> float:
-    """Have the device hold a view, by default that of cliques, so that no cell pays for it; returns the seconds it took."""
+    """Build a view on the device, by default that of cliques, so no cell pays for it. Returns the seconds it took."""
     chosen = view or Roots()
     with Timer() as timer:
         for each in resolve(device):
@@ -58,11 +58,12 @@ def prepare(subject: Subject, device: str, view: View | None = None) -> float:
 
 
 def count_cell(subject: Subject, k: int, method: str, device: str, *, limit: float, repeats: int) -> Cell:
-    """Count k-cliques by a method and keep the seconds of every call (`seconds`: on the device, launch and read-back)."""
+    """Count k-cliques by a method and keep the seconds of every call (`seconds`: on the device, launch and
+    read-back)."""
 
     def once(seconds: float) -> tuple[int, float | None]:
         result = count_cliques(subject.graph, k, method=method, devices=device, progress=time_limit(seconds))  # type: ignore[arg-type]
-        return result.total, result.provenance.steps.get("kernel")  # a graph that is too small needs no kernel
+        return result.total, result.provenance.steps.get("kernel")  # a very small graph needs no kernel
 
     cell = {"graph": subject.name, "k": k, "method": method, "device": device}
     return cell | sampled(once, device, limit=limit, repeats=repeats)
@@ -73,9 +74,9 @@ def sampled(
 ) -> dict[str, Any]:
     """Status, answer and samples of `once(seconds it may take)`.
 
-    `once` returns the answer, which must be the same every time, and the seconds on the device, or None if these are the
-    whole call. The first call is not timed and may compile. Then there are as many as asked for, but no more than fit
-    into the limit together, and at least one.
+    `once` returns the answer, which must be the same every time, and the seconds on the device, or None if these are
+    the whole call. The first call is not timed and may compile. Then `once` is called the requested number of times,
+    but only as often as the limit allows, and at least once.
     """
     kernel: list[float] = []
     whole: list[float] = []
@@ -94,7 +95,7 @@ def sampled(
         return {"status": "unsupported", "reason": str(error)}
     except DeviceMemoryError as error:
         return {"status": "too large", "reason": str(error)}
-    except Exception as error:  # whatever it is, the other cells are still worth measuring
+    except Exception as error:  # whatever the error is, the other cells are still measured
         return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
     if len(set(answers)) != 1:
         return {"status": "wrong", "reason": f"answers differ from call to call: {sorted(set(answers))}"}
@@ -125,7 +126,7 @@ def count_up(
 
 
 def expected_seconds(before: Sequence[Cell], k: int, counts: Mapping[int, int], *, visits_all: bool) -> float:
-    """What size k will take, from the sizes measured before; 0 if they say nothing."""
+    """The expected seconds of size k, from the sizes measured before; 0 if they are not enough."""
     if not before:
         return 0.0
     last = before[-1]
@@ -151,17 +152,17 @@ def typical(cell: Mapping[str, Any]) -> float:
 
 
 def time_or_status(cell: Mapping[str, Any] | None) -> str:
-    """What a table says of a cell: its usual time, or why there is none."""
+    """The text of a cell in a table: its median time, or the reason why there is none."""
     if cell is None:
         return ""
     return time_text(typical(cell)) if cell["status"] == "done" else str(cell["status"])
 
 
 def verify(cells: Iterable[Cell], subject: Subject) -> None:
-    """Mark every measured cell of the subject with what its answer agrees with, or as wrong.
+    """Mark every measured cell of the subject with the results that agree with its answer, or as wrong.
 
-    An answer is verified by a number that was known before, or else by another way to it: a different method, or the
-    same method on a different kind of device. A cell alone keeps an empty `verified_by`.
+    A known number verifies an answer, or another computation of it: a different method, or the same method on a
+    different kind of device. A single cell keeps an empty `verified_by`.
     """
     mine = [cell for cell in cells if cell["graph"] == subject.name and cell["status"] == "done"]
     for k in sorted({cell["k"] for cell in mine}):
@@ -196,6 +197,6 @@ def _first(cells: Sequence[Cell]) -> str:
 
 def _way(cell: Mapping[str, Any]) -> str:
     if "method" in cell and "variant" in cell:
-        return str(cell["variant"])  # which names the method and all else
+        return str(cell["variant"])  # its name has the method and all else
     where = f" on {cell['device']}" if "device" in cell else ""
     return f"{cell.get('method') or cell.get('variant')}{where}"

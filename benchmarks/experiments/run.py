@@ -1,7 +1,7 @@
-"""Runs an experiment graph by graph. What goes wrong with one graph is written down and does not touch the others.
+"""Runs an experiment graph by graph. An error with one graph is recorded, and the others are still measured.
 
-A run without results leaves the files of earlier ones as they are: all graphs are loaded before the first is
-measured, and nothing is written before there is a cell.
+A run without results does not change the files of earlier runs: all graphs are loaded before the first is measured, and
+nothing is written before the first cell.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def run(name: str, graphs: Sequence[str], load: Callable[[str], Subject], settin
     subjects = [_with_edges(graph, load(graph)) for graph in graphs]
     record = begin(folder / f"{name}.json", name, chosen.TITLE, setting)
     for graph in graphs:
-        subject = subjects.pop(0)  # so that what is measured makes room for the next one
+        subject = subjects.pop(0)  # so measured graphs are released before the next one
         try:
             record.add_graph(subject.facts)
             chosen.measure(subject, setting, record)
         except Exception as error:
             if not record.cells and (isinstance(error, InputError | UnsupportedError) or not subjects):
-                raise  # the caller must ask for something else, or there is nothing else to ask for
-            # Whatever it is, the other graphs are still worth measuring; the caller sees it at the end.
+                raise  # the error concerns the whole run
+            # Whatever the error is, the other graphs are still measured. It is raised at the end.
             record.fail_graph(graph, f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
         record.save()
     if not record.cells:
@@ -86,7 +86,7 @@ def _with_edges(name: str, subject: Subject) -> Subject:
 
 
 def draw_again(name: str, file: Path, folder: Path) -> Finished:
-    """The document of an earlier run, drawn into the folder under the name of its file; nothing is measured."""
+    """Draw the document of an earlier run into the folder, under the name of its file, without measuring."""
     try:
         document = json.loads(file.read_text("utf-8"))
         found = document["experiment"]
@@ -98,7 +98,7 @@ def draw_again(name: str, file: Path, folder: Path) -> Finished:
 
 
 def draw(document: dict[str, Any], stem: Path) -> list[Path]:
-    """The picture of a document in every format; nothing without matplotlib."""
+    """Draw the picture of a document in every format. Does nothing without matplotlib."""
     try:
         return save(experiment(document["experiment"]).figure(document), stem)
     except ModuleNotFoundError as missing:

@@ -1,4 +1,4 @@
-"""How an experiment is run, and the tables that it shows."""
+"""The settings of an experiment, and the tables that it shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Setting:
-    """How an experiment is run. `limit` is the time in seconds that one cell may take."""
+    """The settings of an experiment. `limit` is the time in seconds that one cell may take."""
 
     device: str
     sizes: Sequence[int]
@@ -20,7 +20,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Table:
-    """A table for people; the first `words` columns are text."""
+    """A table as text. The first `words` columns are text, the others numbers."""
 
     title: str
     columns: Sequence[str]

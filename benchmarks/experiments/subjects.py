@@ -1,4 +1,4 @@
-"""The graphs of an experiment: what a record says of each, and generated ones by a short name."""
+"""The graphs of an experiment: their facts for a record, and generated graphs by a short name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS = ("rmat:", "web:")
 
 @dataclass(frozen=True)
 class Subject:
-    """A graph under the name it goes by in tables, and what is known of it, by size: cliques, or copies of each pattern."""
+    """A graph with its name in tables and its known counts by size: of cliques, or of the copies of each pattern."""
 
     name: str
     graph: Graph
@@ -30,7 +30,7 @@ class Subject:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """Which graph this is, with a digest of its rows."""
+        """Facts that identify the graph, with a digest of its rows."""
         offsets, neighbors = self.graph.csr
         state = hashlib.sha256()
         for array in (offsets, neighbors):
@@ -55,7 +55,7 @@ def is_generated(name: str) -> bool:
 def generate(name: str, *, directed: bool = False) -> Graph:
     """The graph that `rmat:SCALE:EDGES[:SEED]` or `web:SCALE:EDGES[:SEED]` names.
 
-    It is a recursive matrix graph, or one like that of web pages. EDGES are drawn, so that fewer are distinct.
+    It is a recursive matrix graph, or one like that of web pages. EDGES edges are drawn, of which fewer are distinct.
     """
     kind, *parts = name.split(":")
     if len(parts) not in (2, 3) or not all(part.isdecimal() for part in parts):

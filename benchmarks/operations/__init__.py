@@ -1,4 +1,4 @@
-"""What is measured: each operation makes a contest out of a case."""
+"""The measured operations. Each makes a contest of a case."""
 
 from __future__ import annotations
 

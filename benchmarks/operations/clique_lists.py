@@ -1,7 +1,7 @@
-"""Every k-clique delivered as arrays and counted there.
+"""All k-cliques as arrays, counted by the caller.
 
-`end_to_end`: from the rows, so that ordering is inside; `resident`: with the ordered view there. The caller does nothing
-with a batch but ask how long it is: what is measured is the search, the writing and the handing over.
+`end_to_end`: from the rows, so the time includes ordering; `resident`: with an existing ordered view. The caller only
+reads the length of each batch: the time is that of the search, the writing and the transfer.
 """
 
 from __future__ import annotations

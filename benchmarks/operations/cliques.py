@@ -1,8 +1,8 @@
 """Number of k-cliques, by the method that the case names.
 
-`end_to_end`: the whole call, from the rows, so that ordering is inside; `resident`: the whole call with the ordered view
-there; `kernel`: the search alone, on the device's worker, with launch and read-back; `device`: the kernels alone, by
-the clock of a CUDA device.
+`end_to_end`: the whole call, from the rows, so the time includes ordering; `resident`: the whole call with an existing
+ordered view; `kernel`: the search alone, on the device's worker, with launch and read-back; `device`: the kernels
+alone, by the clock of a CUDA device.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def contest(case: Case, setting: Setting) -> Contest:
 
 
 def expected_count(case: Case, setting: Setting, k: int) -> tuple[int, str]:
-    """The number of k-cliques that every contender must find, and where it is from."""
+    """The number of k-cliques that every contender must find, and its source."""
     assert case.graph is not None
     if case.expected == "reference":
         graph = setting.input(case).graph

@@ -37,7 +37,7 @@ def contest(case: Case, setting: Setting) -> Contest:
 
 
 def expected_counts(case: Case, setting: Setting, size: Any) -> tuple[list[int], str]:
-    """The numbers of all copies of the patterns, and where they are from."""
+    """The numbers of all copies of the patterns, and their source."""
     assert case.graph is not None
     if case.expected == "reference":
         found = gl.count_motifs(setting.input(case).graph, size, devices="reference")

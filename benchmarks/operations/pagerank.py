@@ -1,5 +1,5 @@
-"""PageRank, verified by the vertices of the highest values: libraries differ in when they stop and in where value goes
-that has nowhere to go."""
+"""PageRank, verified by the vertices of the highest values: libraries differ in their stopping rule and in their use of
+the value of vertices without edges."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from graphlode.execute.devices import resolve
 
 DAMPING = 0.85
 MOVED = 1e-8
-"""How far the values may still move in the last iteration, all together."""
+"""The largest total change of all values in the last iteration."""
 
 _TOP = 10
 
@@ -50,7 +50,7 @@ def contest(case: Case, setting: Setting) -> Contest:
 
 
 def _of_iterations(case: Case, setting: Setting) -> Contest:
-    """So many iterations on tiles, on rows, and by SciPy's product; "end_to_end" builds the tiles inside the time.
+    """A fixed number of iterations on tiles, on rows, and by SciPy's product. "end_to_end" includes building the tiles.
 
     "device" is the time of one iteration, by the clock of a CUDA device.
     """
@@ -85,7 +85,7 @@ def _of_iterations(case: Case, setting: Setting) -> Contest:
 
 
 def _copy(setting: Setting, nbytes: int) -> Contender:
-    """What the device's memory can do at best: a copy that moves as many bytes."""
+    """The limit of the device's memory: a copy that moves as many bytes."""
     device: Any = resolve(setting.devices)[0]
     copy = DeviceCopy(device, nbytes)
     return Contender(
@@ -100,8 +100,8 @@ def _copy(setting: Setting, nbytes: int) -> Contender:
 
 
 def _bytes_moved(graph: gl.Graph) -> int:
-    """What an iteration must at least move: eight bytes for each entry, and for each vertex its value, share, and what it
-    sends now and next."""
+    """The least bytes that an iteration moves: eight for each entry, and for each vertex its value, its share, and its
+    contributions to this and the next iteration."""
     return 8 * int(graph.csr[1].size) + 4 * 8 * graph.num_vertices
 
 

@@ -1,4 +1,4 @@
-"""A text edge list from a file that was just written, and so lies in the page cache."""
+"""Read a text edge list from a file that was just written, and so is in the page cache."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _peers(case: Case, setting: Setting, file: Path, src: AnyArray, dst: AnyArra
 
 
 def _sums(src: Any, dst: Any) -> dict[str, int]:
-    """A digest that every library can give: position-weighted sums would differ if lines were mixed up."""
+    """A digest that every library can compute: position-weighted sums, which differ if lines are in another order."""
     u, v = np.asarray(src, np.int64), np.asarray(dst, np.int64)
     at = np.arange(1, len(u) + 1, dtype=np.int64)
     return {"lines": len(u), "src": int((u * at).sum()), "dst": int((v * at).sum())}

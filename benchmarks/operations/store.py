@@ -1,11 +1,11 @@
 """A batch of new edges into, or out of, a store that holds the whole graph, both directions of each edge.
 
-Options: `batch`, its size; `kind` of edges (`random`, `one vertex`, `one leaf`, `descending`); `path` through the store;
-`delete`; `on_device`: whether the batch lies on the store's device already. Every sample has edges of its own: inserted
-edges leave, and deleted ones come back, before the next sample. With `grows` they stay instead: so many more edges come
-first, in small batches, that pages are nearly full. Cases in a row that differ in their batches alone share a store, but
-one that grows is loaded for every run, with no memory in the pool: all runs then write the same, batch for batch. What was
-learnt of paths stays. The sizes also count the batches by path.
+Options: `batch`, its size; `kind` of edges (`random`, `one vertex`, `one leaf`, `descending`); `path` through the
+store; `delete`; `on_device`: whether the batch lies on the store's device already. Every sample has edges of its own:
+inserted edges are deleted, and deleted ones inserted, before the next sample. With `grows` they stay instead: small
+batches insert more edges first, until pages are nearly full. Consecutive cases that differ only in their batches share
+a store. A store that grows is loaded for every run, with no memory in the pool, so all runs write the same, batch for
+batch. The sizes also count the batches by path.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FILLING = 50_000  # edges of a batch that fills pages before
 
 
 class Loaded:
-    """A store with the graph in it, and the batch by which it differs from the graph, if any."""
+    """A store with the graph, and the batch by which it differs from the graph, if any."""
 
     def __init__(self, given: Input, path: Any, devices: str | list[str]) -> None:
         graph = gl.from_edges(*given.both_ways, num_vertices=given.num_vertices, directed=True)
@@ -53,7 +53,7 @@ class Loaded:
         return self._batches[kind, size]
 
     def grow(self, first: int, size: int) -> list[dict[str, AnyArray]]:
-        """Batches one after the other, after so many more edges, whose batches are too small to be merged."""
+        """Consecutive batches, after an insertion of `first` edges in batches that are too small to be merged."""
         number = min(_MOST_GROWN // size, _MOST_BATCHES)
         src, dst = (ends.astype(np.int32) for ends in self.drawn.new("random", first + number * size, 0))
         for begin in range(0, first, _FILLING):
@@ -87,7 +87,7 @@ def contest(case: Case, setting: Setting) -> Contest:
     state: dict[str, Any] = {}
 
     def setup() -> None:
-        """Undoes the sample before and gets the next batch ready."""
+        """Undo the last sample and prepare the next batch."""
         loaded.restore()
         insert, delete = next(batches)
         if options["delete"]:
@@ -100,7 +100,7 @@ def contest(case: Case, setting: Setting) -> Contest:
         return loaded.apply(state["batch"], state["undo"])
 
     def answer(result: gl.BatchResult) -> int:
-        for path in result.paths.values():  # which explains samples that differ
+        for path in result.paths.values():  # they explain samples that differ
             sizes[f"batches {path}"] = sizes.get(f"batches {path}", 0) + 1
         return result.deleted if options["delete"] else result.inserted
 
@@ -111,12 +111,12 @@ def contest(case: Case, setting: Setting) -> Contest:
 def _on_device(given: list[dict[str, AnyArray]], setting: Setting) -> list[dict[str, Any]]:
     device = resolve(setting.devices)[0]
     ends = [device.put(each) for each in given]
-    device.synchronize()  # it writes them in a stream of its own, not in the one that a batch hears of
+    device.synchronize()  # the device writes them in its own stream, not in that of the batch
     return ends
 
 
 def _empty_pool(setting: Setting) -> None:
-    """So that a store which grows asks the device for its memory, whatever was there before."""
+    """Empty the pool, so a store that grows allocates its memory from the device."""
     device: Any = resolve(setting.devices)[0]
     pool = getattr(getattr(device, "xp", None), "get_default_memory_pool", None)  # of CuPy
     if pool is not None:
@@ -126,7 +126,7 @@ def _empty_pool(setting: Setting) -> None:
 
 def _load(case: Case, path: str, setting: Setting, *, grown: str) -> Loaded:
     key = (case.graph, path, setting.devices, grown)
-    if key not in _loaded or grown:  # what has grown does not become small again
+    if key not in _loaded or grown:  # a store that has grown does not shrink
         for other in _loaded.values():
             other.store.close()
         _loaded.clear()

@@ -1,6 +1,7 @@
 """Breadth-first search on the pages of a store against the same search on rows that never change.
 
-The store gets most of the graph at once and the rest in batches, so that its pages have the gaps of one that lives.
+The store gets most of the graph at once and the rest in batches, so its pages have the usual gaps of a store that
+changes.
 """
 
 from __future__ import annotations

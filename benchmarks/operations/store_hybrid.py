@@ -1,7 +1,7 @@
-"""A batch into a store on a device and the CPU, with the shares that the store finds by itself, against the device alone.
+"""A batch into a store on a device and the CPU, with automatic shares, compared with the device alone.
 
-Options: `batch`, its size; `cpus`, how many shards the CPU has, 1 by default. Batches come from the host and are timed in
-turn on both stores; each is taken out again.
+Options: `batch`, its size; `cpus`, how many shards the CPU has, 1 by default. Batches come from the host and are timed
+in turn on both stores; each is deleted again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Number of triangles. `end_to_end`: the whole call, from the rows; `kernel`: the search alone, from the oriented view."""
+"""Number of triangles. `end_to_end`: the whole call, from the rows; `kernel`: the search alone, from the oriented
+view."""
 
 from __future__ import annotations
 
@@ -37,6 +38,6 @@ def kernel_seconds(result: gl.TriangleCount) -> float:
 
 
 def forget_views(graph: gl.Graph) -> None:
-    """Only the rows stay, where they are held already; whatever was derived from them is derived anew."""
+    """Drop all views except rows that are held already, so they are derived again."""
     for key in [key for key in graph.held if key[1] != Csr()]:
         del graph.held[key]

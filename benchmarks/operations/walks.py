@@ -1,4 +1,4 @@
-"""What walks over a graph have in common: where they run, what is timed, and what their answers are compared with."""
+"""Shared parts of the walks over a graph: devices, timed parts and expected answers."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def our_contenders(
     answer: Callable[[Any], Any],
     repeated: int = 1,
 ) -> list[Contender]:
-    """Ourselves, here and on the other devices that the case names.
+    """Our contenders, on the device of the run and on the other devices that the case names.
 
-    "end_to_end" begins with the rows on the host, "resident" with whatever the first call left on the device; "device" is
-    the kernels alone in that state, by the clock of a CUDA device. Times are by what is `repeated` in a call.
+    "end_to_end" begins with the rows on the host, "resident" with whatever the first call left on the device; "device"
+    is the kernels alone in that state, by the clock of a CUDA device. Times are by what is `repeated` in a call.
     """
     clock = DeviceClock()
 
@@ -48,7 +48,7 @@ def our_contenders(
 
 
 def expected(case: Case, run: Run, answer: Callable[[Any], Any], scipy: Callable[[], Any]) -> tuple[Any, str]:
-    """The answer that all must give, and where it is from."""
+    """The answer that all must give, and its source."""
     if case.expected == "scipy":
         return scipy(), "scipy, in this run"
     if case.expected == "cpu":

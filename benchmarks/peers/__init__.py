@@ -1,4 +1,4 @@
-"""Other libraries, each with its best settings for what it is measured on. One that is not installed is left out."""
+"""Other libraries, each with its best settings for the measured task. A library that is not installed is left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PEERS = {
 
 
 def find_peer(name: str, threads: int) -> Peer | None:
-    """The peer of that name with that many threads, or None if it is not installed."""
+    """The peer with this name and number of threads, or None if it is not installed."""
     kind = _PEERS[name]
     if find_spec(name) is None:
         return None

@@ -85,7 +85,8 @@ def _levels(matrix: Any, source: int) -> Any:
     while frontier.nvals:
         levels(frontier.S) << level
         level += 1
-        # The matrix is symmetric: with its transpose the library may go backwards, which is better for large frontiers.
+        # The matrix is symmetric. With its transpose the library may search bottom-up, which is faster for large
+        # frontiers.
         product = frontier @ matrix if 16 * frontier.nvals < matrix.nrows else matrix @ frontier
         frontier(~levels.S, replace=True) << gb.semiring.any_pair(product)
     levels.wait()
@@ -93,7 +94,7 @@ def _levels(matrix: Any, source: int) -> Any:
 
 
 def _hooked_labels(matrix: Any) -> Any:
-    """FastSV, by Zhang, Azad and Buluc: trees that hang below each other until nothing changes."""
+    """FastSV, by Zhang, Azad and Buluc: trees are hooked below each other until nothing changes."""
     n = matrix.nrows
     parents = gb.Vector.from_dense(np.arange(n, dtype=np.int64))
     above = parents.dup()

@@ -111,7 +111,7 @@ class Networkit(Peer):
 
 
 def _levels(distances: Any) -> Any:
-    """Whoever is not reached has the largest double."""
+    """NetworKit gives the largest double to a vertex that is not reached."""
     steps = np.asarray(distances)
     return np.where(steps < steps.size, steps, -1).astype(np.int64)
 

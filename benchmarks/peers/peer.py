@@ -1,4 +1,4 @@
-"""What a peer may offer. What it does not offer is not asked of it by any case."""
+"""The tasks that a peer may offer. Cases leave out a peer that does not offer their task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Methods = dict[str, Callable[[], Any]]
 
 @dataclass(frozen=True)
 class Builder:
-    """How a library builds a simple undirected graph; `count_edges` looks at what it built, outside the clock."""
+    """How a library builds a simple undirected graph; `count_edges` reads the result, outside of the timed call."""
 
     method: str
     run: Callable[[], Any]
@@ -45,8 +45,8 @@ class Peer:
         raise NotImplementedError(f"{self.name} has no breadth-first search")
 
     def shortest_paths(self, given: Input, weights: AnyArray, source: int) -> Methods:
-        """Ways to distances along edges with these lengths, in the order of `given.simple`; each returns a function that
-        reads them, which is not timed."""
+        """Ways to distances along edges with these lengths, in the order of `given.simple`; each returns a function
+        that reads them, which is not timed."""
         raise NotImplementedError(f"{self.name} has no shortest paths")
 
     def components(self, given: Input) -> Methods:
@@ -54,7 +54,8 @@ class Peer:
         raise NotImplementedError(f"{self.name} finds no components")
 
     def pagerank(self, given: Input, damping: float, moved: float) -> Methods:
-        """Ways to PageRank, until an iteration moves less than `moved`; each returns a function that reads the values."""
+        """Ways to PageRank, until an iteration moves less than `moved`; each returns a function that reads the
+        values."""
         raise NotImplementedError(f"{self.name} has no PageRank")
 
     def cliques(self, given: Input, k: int) -> Methods:

@@ -15,7 +15,7 @@ from benchmarks.inputs import Input
 from benchmarks.peers.peer import Builder, Methods, Peer
 from graphlode.types import AnyArray
 
-_WEDGES_AT_ONCE = 1 << 26  # entries of a product that are held at a time
+_WEDGES_AT_ONCE = 1 << 26  # entries of a product in memory at the same time
 
 
 class Scipy(Peer):
@@ -117,7 +117,7 @@ def power_iteration(matrix: Any, damping: float, moved: float) -> Any:
 
 
 def iterate(matrix: Any, damping: float, iterations: int) -> Any:
-    """The same after so many iterations."""
+    """The values after this number of iterations."""
     return next(islice(_iterations(matrix, damping), iterations, None))
 
 
@@ -134,7 +134,8 @@ def _iterations(matrix: Any, damping: float) -> Iterator[Any]:
 
 
 def count_triangles(matrix: Any) -> int:
-    """Triangles of a symmetric matrix without a diagonal: products of its upper triangle, vertices ordered by degree."""
+    """Triangles of a symmetric matrix without a diagonal: products of its upper triangle, vertices ordered by
+    degree."""
     degrees = np.diff(matrix.indptr)
     rank = np.empty(len(degrees), np.int64)
     rank[np.argsort(degrees, kind="stable")] = np.arange(len(degrees))

@@ -124,7 +124,7 @@ class crew {
   bool is_forked() const;
 
   std::array<call, most_calls> calls_;
-  std::atomic<std::size_t> calls_used_{0};  // the first so many were ever taken
+  std::atomic<std::size_t> calls_used_{0};  // calls below this index were ever used
   alignas(64) std::atomic<std::uint32_t> opened_{0};
   std::atomic<int> awake_{0};               // helpers that look for a call
   std::atomic<int> asleep_{0};              // helpers that must be woken

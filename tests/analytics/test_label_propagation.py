@@ -77,7 +77,7 @@ def test_at_the_end_no_vertex_has_more_neighbors_in_another_community(edges: Edg
 
 
 @pytest.mark.parametrize("graph", [path(2), path(9), star(6), gl.grid(6, 7)], ids=repr)
-def test_bipartite_graphs_do_not_swap_labels_for_ever(device: str, graph: gl.Graph) -> None:
+def test_bipartite_graphs_do_not_swap_labels_forever(device: str, graph: gl.Graph) -> None:
     assert gl.label_propagation(graph, devices=device).converged
 
 

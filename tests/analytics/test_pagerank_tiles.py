@@ -101,7 +101,7 @@ def test_the_number_of_iterations_is_guessed_from_the_tolerance() -> None:
     assert _likely_iterations(given | {"tolerance": 1e-8, "max_iter": 7}) == 7
 
 
-def test_auto_uses_tiles_where_they_pay_and_tells() -> None:
+def test_auto_uses_tiles_where_they_pay_and_reports_it() -> None:
     graph = rmat(18, 4, seed=1, directed=True)
     with gl.configure(threads=2):
         assert gl.pagerank(graph, tol=1e-14, devices="cpu").provenance.method == "power iteration on tiles"

@@ -90,7 +90,7 @@ def test_a_peer_is_measured_in_the_same_run(written):
     assert result["quiet"]
 
 
-def test_a_case_of_several_rounds_keeps_all_and_tells_the_median_of_each_sample(tmp_path):
+def test_a_case_of_several_rounds_keeps_all_and_reports_the_median_of_each_sample(tmp_path):
     """Seven samples, so that a case in quiet mode changes to another core in between."""
     text = TRIANGLES.format(what="kernel", expected='"scipy"').replace(
         "repeats = 3", "repeats = 7\nstays = 3\nsettle = 1\nrounds = 3"
@@ -245,7 +245,7 @@ def test_the_committed_report_is_up_to_date_with_the_results(tmp_path):
     assert fresh == (BENCHMARKS / "REPORT.md").read_text("utf-8"), "run python -m benchmarks.report"
 
 
-def test_the_readme_tells_the_committed_figures(tmp_path):
+def test_the_readme_shows_the_committed_figures(tmp_path):
     copy = Path(shutil.copy(ROOT / "README.md", tmp_path))
     done = run("report", "--no-plots", "--out", tmp_path / "REPORT.md", "--readme", copy)
     assert done.returncode == 0, done.stderr

@@ -37,7 +37,7 @@ def cell(**fields: Any) -> dict[str, Any]:
     return {"graph": "karate", "k": 4, "method": "pivot", "device": "cpu", "status": "done", "seconds": [1.0]} | fields
 
 
-def test_a_subject_is_told_by_its_size_and_the_digest_of_its_rows() -> None:
+def test_a_subject_is_identified_by_its_size_and_the_digest_of_its_rows() -> None:
     facts = KARATE.facts
     assert (facts["num_vertices"], facts["num_edges"], len(facts["sha256"])) == (34, 78, 64)
     assert Subject("other", gl.dataset("karate"), {}).facts["sha256"] == facts["sha256"]
@@ -195,7 +195,7 @@ def test_cells_of_another_graph_by_the_same_name_are_forgotten(tmp_path: Path) -
     assert record.document["graphs"] == [{"name": "jazz", "sha256": "1"}, {"name": "karate", "sha256": "2"}]
 
 
-def test_a_cell_is_one_line_with_the_digits_that_clocks_tell() -> None:
+def test_a_cell_is_one_line_with_the_digits_of_a_clock() -> None:
     text = as_text({"schema": SCHEMA, "cells": [{"seconds": [0.01895618500020646] * 3}, {"answer": 10**20}]})
     assert text.splitlines()[3:5] == [
         '  {"seconds": [0.018956185, 0.018956185, 0.018956185]},',
@@ -204,6 +204,6 @@ def test_a_cell_is_one_line_with_the_digits_that_clocks_tell() -> None:
     assert json.loads(text)["cells"][1]["answer"] == 10**20
 
 
-def test_times_are_told_in_the_unit_that_suits_them() -> None:
+def test_times_are_printed_in_a_suitable_unit() -> None:
     assert [time_text(s) for s in (2.5, 1.0, 0.0421, 0.001, 3e-6)] == ["2.5 s", "1 s", "42.1 ms", "1 ms", "3 µs"]
     assert [time_text(s) for s in (4.2e-9, 9.8e-12, 0.0)] == ["4.2 ns", "9.8 ps", "0 ps"]

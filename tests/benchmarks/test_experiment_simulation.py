@@ -17,7 +17,7 @@ def test_even_pieces_scale_as_the_devices_do(policy: str, devices: int) -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_nobody_finishes_before_the_longest_piece_or_the_even_share(policy: str) -> None:
+def test_no_device_finishes_before_the_longest_piece_or_the_even_share(policy: str) -> None:
     times = np.random.default_rng(1).pareto(1.1, NUM_BUCKETS)
     for devices in range(1, 9):
         seconds = finish_seconds(times, devices, policy, 3.0, 1e-6)

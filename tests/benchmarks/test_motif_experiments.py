@@ -1,4 +1,4 @@
-"""The experiments about motifs, on small graphs: passes add up, all ways agree, and what is too large is told."""
+"""The experiments about motifs, on small graphs: passes add up, all ways agree, and what is too large is reported."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_peaks_stand_beside_what_is_allowed_and_what_lists_would_hold(tmp_path: 
     assert on_cpu["peak_bytes"] <= on_cpu["allowed_bytes"]
 
 
-def test_lists_that_do_not_fit_are_told_and_fail_nothing(tmp_path: Path) -> None:
+def test_lists_that_do_not_fit_are_reported_and_fail_nothing(tmp_path: Path) -> None:
     with configure(memory_limit=500_000):  # less than the list of wedges alone needs
         for name in ("motifs-steps", "motifs-runtime", "motifs-memory"):
             cells = finish(name, tmp_path, "cuda-emulated", (4,), gl.complete(40))

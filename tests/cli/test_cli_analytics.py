@@ -11,7 +11,7 @@ import pytest
 import graphlode as gl
 
 
-def test_bfs_tells_reach_depth_and_levels(graphlode: Any, tmp_path: Path) -> None:
+def test_bfs_prints_reach_depth_and_levels(graphlode: Any, tmp_path: Path) -> None:
     out = tmp_path / "levels.tsv"
     found = graphlode("bfs", "karate", "--source", 0, "--out", out, "--json").json
     assert (found["command"], found["source"], found["reached"], found["depth"]) == ("bfs", 0, 34, 3)
@@ -22,7 +22,7 @@ def test_bfs_tells_reach_depth_and_levels(graphlode: Any, tmp_path: Path) -> Non
     assert np.array_equal(levels, expected.levels) and np.array_equal(parents, expected.parents)
 
 
-def test_components_tells_how_many_and_the_largest(graphlode: Any, tmp_path: Path) -> None:
+def test_components_prints_their_number_and_the_largest(graphlode: Any, tmp_path: Path) -> None:
     file, out = tmp_path / "two.txt", tmp_path / "components.csv"
     file.write_text("10 20\n20 30\n7 8\n")
     found = graphlode("components", file, "--out", out, "--json").json
@@ -34,7 +34,7 @@ def test_components_tells_how_many_and_the_largest(graphlode: Any, tmp_path: Pat
     assert out.read_text() == "vertex,component\n7,0\n8,0\n10,1\n20,1\n30,1\n"
 
 
-def test_pagerank_tells_the_highest_values(graphlode: Any, tmp_path: Path) -> None:
+def test_pagerank_prints_the_highest_values(graphlode: Any, tmp_path: Path) -> None:
     out = tmp_path / "values.npz"
     options = ["--damping", 0.9, "--tol", 1e-9, "--max-iter", 200, "--top", 2]
     found = graphlode("pagerank", "karate", *options, "--out", out, "--json").json

@@ -17,9 +17,9 @@ QUICK = ("--repeats", 1, "--limit", 20)
 
 
 def test_the_command_knows_every_experiment(graphlode: Any) -> None:
-    told = "".join(graphlode("bench", "--help").out.split())
+    printed = "".join(graphlode("bench", "--help").out.split())
     for name in EXPERIMENTS:
-        assert name in told
+        assert name in printed
         assert experiment(name).SIZES and experiment(name).TITLE
 
 

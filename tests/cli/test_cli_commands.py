@@ -36,7 +36,7 @@ def test_version_is_that_of_the_package(graphlode: Any) -> None:
     assert graphlode("--version").out == f"graphlode {gl.__version__}\n"
 
 
-def test_info_tells_size_degrees_and_file(graphlode: Any) -> None:
+def test_info_prints_size_degrees_and_file(graphlode: Any) -> None:
     found = graphlode("info", "karate", "--json").json
     assert found["command"] == "info"
     assert found["graph"] == KARATE
@@ -134,7 +134,7 @@ def test_triangles_by_edge_can_be_written_in_every_format(graphlode: Any, tmp_pa
     assert "undirected form" in found["provenance"]["notes"][0]
 
 
-def test_cores_tells_degeneracy_sizes_and_the_innermost(graphlode: Any, tmp_path: Path) -> None:
+def test_cores_prints_degeneracy_sizes_and_the_innermost(graphlode: Any, tmp_path: Path) -> None:
     out = tmp_path / "cores.tsv"
     found = graphlode("cores", "karate", "--top", 3, "--out", out, "--json").json
     assert (found["command"], found["graph"], found["degeneracy"]) == ("cores", KARATE, 4)
@@ -183,7 +183,7 @@ def test_the_third_column_is_what_values_says(
     assert {name for name in ("weights", "times") if getattr(graph, name) is not None} == ({kept} if kept else set())
 
 
-def test_convert_takes_formats_that_suffixes_do_not_tell(graphlode: Any, tmp_path: Path) -> None:
+def test_convert_takes_formats_that_suffixes_do_not_name(graphlode: Any, tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     assert graphlode("convert", "karate", first, "--out-format", "csv").status == 0
     assert graphlode("convert", first, second, "--format", "csv", "--out-format", "mtx").status == 0

@@ -12,7 +12,7 @@ from graphlode.datasets import dataset_info
 from graphlode.generate import rmat_edges
 
 
-def test_the_demonstration_tells_exact_answers_and_draws_them(graphlode: Any, tmp_path: Path) -> None:
+def test_the_demonstration_prints_exact_answers_and_draws_them(graphlode: Any, tmp_path: Path) -> None:
     out = tmp_path / "plots"
     found = graphlode("demo", "--out", out, "--scale", 8, "--batches", 4, "--json").json
     assert {each["name"]: each["triangles"] for each in found["graphs"]} == {

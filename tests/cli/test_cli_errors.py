@@ -30,7 +30,7 @@ import graphlode as gl
         (["cores", "karate", "--device", "cpu,cpu"], "runs on one device"),
         (["cores", "karate", "--out", "cores.xls"], "cores.xls: the suffix must be one of .csv"),
         (["cores", "karate", "--out", "no/such/cores.csv"], "there is no folder no/such"),
-        (["convert", "karate", "out.xyz"], "the suffix does not tell the format"),
+        (["convert", "karate", "out.xyz"], "the suffix does not name the format"),
         (["convert", "karate", "no/such/out.txt"], "there is no folder no/such"),
         (["convert", "karate", "out.txt", "--out-format", "xyz"], "unknown format 'xyz'"),
         (["generate", "moebius", "out.txt"], "'moebius' is not one of"),
@@ -57,7 +57,7 @@ def test_a_wrong_command_line_says_what_is_wrong(
         ("cut.txt.gz", gzip.compress(b"1 2\n" * 1000)[:-20], "damaged or truncated gzip data"),
         ("not.npz", b"PK nothing", "not.npz"),
         ("not.parquet", b"PAR1", "not.parquet"),
-        ("unknown.xyz", b"1 2\n", "the suffix does not tell the format"),
+        ("unknown.xyz", b"1 2\n", "the suffix does not name the format"),
     ],
 )
 def test_a_broken_file_is_named(

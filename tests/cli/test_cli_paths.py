@@ -18,7 +18,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_paths_tells_reach_and_the_farthest(graphlode: Any, file: Path, tmp_path: Path) -> None:
+def test_paths_prints_reach_and_the_farthest(graphlode: Any, file: Path, tmp_path: Path) -> None:
     out = tmp_path / "paths.csv"
     found = graphlode("paths", file, "--source", 10, "--top", 2, "--out", out, "--json").json
     assert (found["command"], found["source"], found["reached"], found["farthest"]) == ("paths", 10, 3, 3.0)

@@ -42,7 +42,7 @@ def test_a_command_is_a_function_of_its_request_and_its_own_options() -> None:
     assert request.graph.num_vertices == 34 and made.__doc__ == "Say something."
 
 
-def test_a_wrong_output_is_told_before_the_file_is_read(graphlode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_output_is_reported_before_the_file_is_read(graphlode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def load(*_: Any, **__: Any) -> None:
         raise AssertionError("the file was read")
 

@@ -138,7 +138,7 @@ def test_a_failed_build_leaves_nothing_behind(tmp_path: Path) -> None:
         ({"VALUE": ""}, "probe has no specialisation VALUE=; VALUE is one of 1, 2"),
     ],
 )
-def test_only_declared_specialisations_can_be_had(tmp_path: Path, defines: dict[str, str], says: str) -> None:
+def test_only_declared_specialisations_can_be_loaded(tmp_path: Path, defines: dict[str, str], says: str) -> None:
     source = write(tmp_path)
     with pytest.raises(InputError, match=f"^{says}$"):
         EmulatedDevice().load(source, **defines)

@@ -169,20 +169,20 @@ def test_ranges_that_make_no_sense_change_nothing(ranges: tuple[int, ...], why: 
 
 
 @given(used=st.integers(100, 900), fresh=st.integers(100, 900), kept=st.floats(0.2, 1), begun=st.booleans())
-def test_what_is_foreseen_comes_to_the_same(used: int, fresh: int, kept: float, begun: bool) -> None:
-    """Reckoned ahead for all pages that may be kept, or not at all: the same pages have memory and are free."""
+def test_counting_ahead_gives_the_same_pool(used: int, fresh: int, kept: float, begun: bool) -> None:
+    """With or without counting ahead for all pages that may be kept, the same pages have memory and are free."""
     found = []
-    for foresees in (False, True):
+    for ahead in (False, True):
         pool = Pool(EmulatedDevice(), weighted=False)
         old = pool.take(used)
         new = pool.take_apart(fresh, fresh // 2)
-        if foresees:
-            pool.foresee(new)
-            if begun:  # and then it comes otherwise
+        if ahead:
+            pool.count_ahead(new)
+            if begun:  # another batch follows instead
                 pool.release(pool.take(min(3, pool.num_free)))
         pool.keep_only(new[: int(kept * fresh)])
         assert pool._counted.num_used == int(kept * fresh)
         assert not set(old.tolist()) & set(np.flatnonzero(pool.references).tolist())
-        pool.tidy()  # else pages that may soon be needed again are those of other pieces
+        pool.tidy()  # otherwise the reserve may be in other pieces
         found.append((pool.references.tolist(), sorted(pool.free.tolist()), pool.backed.tolist(), pool.nbytes))
     assert found[0] == found[1]

@@ -1,4 +1,4 @@
-"""Launches of a sequence are told by the names of values which argument is which value."""
+"""The steps of a sequence use the names of values for their arguments."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_a_temporal_graph_keeps_the_time_of_the_last_event_of_an_edge() -> None:
     assert {tuple(e): t for e, t in zip(graph.edges().tolist(), graph.times.tolist(), strict=True)} == last
 
 
-def test_a_directed_graph_can_be_had_undirected() -> None:
+def test_a_directed_graph_can_be_loaded_undirected() -> None:
     graph = dataset("polblogs", directed=False)
     assert not graph.directed
     assert graph.num_edges == 16715

@@ -37,7 +37,7 @@ ANSWERS = {
         "1,076,597,590 groups have all played together, the largest has 30 musicians",
         "groups of ten: 30,456,581",
         "musician 131 is in 33% of them",
-        "368 groups of ten or more are closed: nobody else has played with all of them",
+        "368 groups of ten or more are closed: no other musician has played with all of them",
         "the first 100 trios came as an array of shape (100, 3)",
     ],
     "files_and_devices": ["read back equal: True", "every device finds the same 137,313 triangles: True"],

@@ -1,4 +1,4 @@
-"""Threads that help in parallel loops of the native core: they come when they can, and nobody waits for them otherwise."""
+"""Helper threads of parallel loops in the native core: they join if they can, and no caller waits for the others."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def threads():
     return set(os.listdir("/proc/self/task"))
 
 def call(threads):
-    rows = np.zeros(threads * (2 << 14), np.int32)  # worth while for so many
+    rows = np.zeros(threads * (2 << 14), np.int32)  # enough steps for this number of threads
     _native.packed_pair_keys(rows, rows, 1, False, threads)
 
 known = threads()

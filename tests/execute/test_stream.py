@@ -104,12 +104,12 @@ def test_sinks_of_many_threads_lose_nothing() -> None:
 def test_progress_ends_with_everything() -> None:
     reports: list[tuple[int, int]] = []
 
-    def produce(sink: Sink, control: Control, tell: Progress) -> Provenance:
+    def produce(sink: Sink, control: Control, progress: Progress) -> Provenance:
         for done in range(4):
-            tell(done, 4)
+            progress(done, 4)
             time.sleep(0.12)
             sink(np.zeros(1))
-        tell(4, 4)
+        progress(4, 4)
         return PROVENANCE
 
     assert len(list(Stream(produce, lambda done, total: reports.append((done, total))))) == 4
@@ -117,7 +117,7 @@ def test_progress_ends_with_everything() -> None:
     assert len(reports) >= 3
 
 
-def test_a_forked_child_lets_go_of_a_stream_whose_lock_was_held_at_the_fork() -> None:
+def test_a_forked_child_releases_a_stream_whose_lock_was_held_at_the_fork() -> None:
     """The thread that held it is not in the child: so waiting for the lock there would never end."""
     stream = Stream(counting(1000))
     next(stream)
@@ -132,7 +132,7 @@ def test_a_forked_child_lets_go_of_a_stream_whose_lock_was_held_at_the_fork() ->
     holder.start()
     held.wait(30)
     context = multiprocessing.get_context("fork")
-    child = context.Process(target=let_go_of, args=(stream,))
+    child = context.Process(target=release, args=(stream,))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of any fork of a process with threads
         child.start()
@@ -146,6 +146,6 @@ def test_a_forked_child_lets_go_of_a_stream_whose_lock_was_held_at_the_fork() ->
     stream.close()
 
 
-def let_go_of(stream: Stream) -> None:
+def release(stream: Stream) -> None:
     stream.close()
     stream.__del__()

@@ -145,7 +145,7 @@ def test_each_allocation_may_fail(name: str) -> None:
             break
         failures += 1
         assert work(graph) == expected, f"wrong after the failure of allocation {n}"
-        del graph  # and with it the views that were finished before the failure
+        del graph  # with the views that were finished before the failure
         assert live() == before, f"allocation {n} leaked"
     assert found is not None, "it never succeeded"
     assert failures >= 2
@@ -216,6 +216,6 @@ print(failed)
 
 def test_too_little_address_space_is_a_memory_error_and_nothing_worse(run_python: Any) -> None:
     """For a failed allocation in the core, in its vectors or in numpy."""
-    # Memory that is freed goes back to the system, so that every attempt has to ask for it again.
+    # Freed memory goes back to the system, so every attempt has to allocate it again.
     environment = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536", "GRAPHLODE_THREADS": "2"}
     assert int(run_python(LITTLE_MEMORY, **environment)) > 3

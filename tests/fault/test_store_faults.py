@@ -61,7 +61,7 @@ def test_each_allocation_of_a_batch_may_fail(devices: list[str], weighted: bool,
 
 @pytest.mark.parametrize("devices", [["cpu"], ["cpu", "cpu"]], ids="+".join)
 def test_closing_gives_the_memory_back(devices: list[str]) -> None:
-    filled(devices, "auto", weighted=False).close()  # whatever is kept for good
+    filled(devices, "auto", weighted=False).close()  # the memory that stays
     gc.collect()
     before = int(_native.live_bytes())
     store = filled(devices, "auto", weighted=True)
@@ -92,7 +92,7 @@ def step():
     store.apply(gl.Batch(piece, (piece + 2) % N, delete=bool(gone)))
 
 rng = np.random.default_rng(1)
-heard = 0
+interrupted = 0
 for _ in range(40):
     timer = threading.Timer(float(rng.random() * 0.02), os.kill, (os.getpid(), signal.SIGINT))
     try:
@@ -100,13 +100,13 @@ for _ in range(40):
         while True:
             step()
     except KeyboardInterrupt:
-        heard += 1
+        interrupted += 1
     timer.join()
     k, there = divmod(store.version - 1, 2)
     assert store.num_edges == N + there * pieces[k % 3].size, (store.version, store.num_edges)
     store.check()
     assert len(store.snapshot().edges()) == store.num_edges
-print(heard)
+print(interrupted)
 """
 
 

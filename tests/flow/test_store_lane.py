@@ -1,4 +1,4 @@
-"""A store goes on while an operation keeps the device busy: its batches have a lane of their own."""
+"""A store applies batches while an operation keeps the device busy: batches have their own lane."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BATCH, BATCHES = 10_000, 200
 
 @contextmanager
 def long_operation() -> Iterator[None]:
-    """Operations on another thread until the block ends. They keep the CPU's worker busy, and one core."""
+    """Run operations on another thread until the block ends. They keep the CPU's worker and one core busy."""
     graph, stop, started = gl.rmat(12, 40_000, seed=1), Event(), Event()
 
     def operate() -> None:
@@ -39,7 +39,7 @@ def long_operation() -> Iterator[None]:
 
 
 def batches(store: gl.DynamicGraph, seed: int) -> list[float]:
-    """The seconds of each of many batches."""
+    """The times of many batches, in seconds."""
     rng, seconds = np.random.default_rng(seed), []
     for number in range(BATCHES):
         src, dst = rng.integers(0, 200_000, (2, BATCH))
@@ -56,7 +56,7 @@ def loaded() -> gl.DynamicGraph:
 
 
 def within(limit: float, measure: Callable[[], float], tries: int = 4) -> bool:
-    """Whether a measurement keeps a limit in one of several tries: a machine may be busy for a while."""
+    """Whether a measurement is within the limit in one of several tries: the machine may be busy for a while."""
     return any(measure() <= limit for _ in range(tries))
 
 
@@ -86,8 +86,8 @@ def test_a_snapshot_and_an_edge_do_not_wait_for_an_operation() -> None:
 
 
 @pytest.mark.parametrize("device", ["reference", "cuda-emulated"])
-def test_a_worker_that_is_kept_busy_for_ever_holds_up_nothing_of_a_store(device: str) -> None:
-    """On every kind of device, and whatever the size of the batch."""
+def test_a_worker_that_is_always_busy_does_not_delay_a_store(device: str) -> None:
+    """On every kind of device, for small and large batches."""
     release = Event()
     (found,) = resolve(device)
     store = gl.DynamicGraph(num_vertices=5000, devices=device)

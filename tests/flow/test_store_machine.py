@@ -1,7 +1,7 @@
 """Any sequence of batches, snapshots and migrations, against Python's own sets, on every mix of devices.
 
-Small batches meet at a few vertices, so that they name the same edges. Loads are as large as several pages: pages split
-and merge, a hub's row lies in more than one, and vertices arrive for which the rows must grow.
+Small batches use few vertices, so they name the same edges. Loads are as large as several pages: pages split and merge,
+the row of a hub spans several pages, and new vertices make the rows grow.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from stores import even, mixes
 
 SEEDS = st.integers(0, 2**32 - 1)
 SIZES = st.sampled_from((0, 1, 2, 31, 32, 33, 200))
-# Where the ends of a batch's edges lie: anywhere, at one hub, in one leaf, among ids that are new and far away.
+# The ends of the edges of a batch: anywhere, at one hub, in one leaf, or new ids far away.
 SHAPES = st.sampled_from(("random", "hub", "leaf", "descending", "far"))
 FEW, MANY = 200, 5000  # vertices
 Edges = dict[tuple[int, int], float]
@@ -88,7 +88,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(count=st.sampled_from((1025, 2500)), seed=SEEDS)
     @precondition(lambda self: not self.fixed)
     def bring_many_vertices(self, count: int, seed: int) -> None:
-        """Each with an edge to one that is there or comes along; some with none."""
+        """Each with an edge to an existing or another new vertex; some with none."""
         rng = np.random.default_rng(seed)
         src = rng.integers(-(2**63), 2**63 - 1, count)
         dst = rng.choice(np.concatenate([src, np.array(self.vertices, np.int64)]), count)
@@ -152,7 +152,7 @@ class StoreMachine(RuleBasedStateMachine):
         self._applied(before, self.store.apply(gl.Batch(src, dst, weights, delete)))
 
     def _write(self, src: Any, dst: Any, weights: Any, delete: Any) -> Edges:
-        """Puts the batch into the model; returns the previous state."""
+        """Apply the batch to the model; returns the previous state."""
         before = dict(self.edges)
         inserted = np.ones(src.size, bool) if delete is None else ~delete
         self.vertices += sorted({*src[inserted].tolist(), *dst[inserted].tolist()} - set(self.vertices))
@@ -181,7 +181,7 @@ class StoreMachine(RuleBasedStateMachine):
         assert snapshot.ids.tolist() == vertices
         for u, v in list(edges)[:3]:
             assert snapshot.has_edge(u, v) and v in snapshot.neighbors(u)
-        degrees = snapshot.degrees()  # as the shards say; what comes now makes rows
+        degrees = snapshot.degrees()  # by the shards; the next call makes rows
         src, dst = snapshot.edges().T
         pairs = self._names(src, dst)
         values = [1.0] * len(pairs) if snapshot.weights is None else snapshot.weights.tolist()
@@ -201,7 +201,7 @@ def test_a_store_is_a_set_of_edges_after_any_sequence(devices: list[str]) -> Non
 @pytest.mark.parametrize("strategy", get_args(Strategy))
 @pytest.mark.parametrize("devices", mixes())
 def test_every_shard_splits_pages_grows_rows_and_gives_pages_back(devices: list[str], strategy: Strategy) -> None:
-    """Runs the machine's rules in a fixed order and checks that they have their effects."""
+    """Run the rules of the machine in a fixed order and check their effects."""
     machine: Any = type("Machine", (StoreMachine,), {"devices": devices})()
     machine.make(directed=False, weighted=True, num_vertices=None, strategy=strategy, begin=4000)
     pages = [shard_pages(machine.store)]

@@ -69,7 +69,7 @@ def test_values_out_of_range_are_refused() -> None:
 
 
 @pytest.mark.parametrize("lanes", [0, 4])
-def test_an_iteration_hears_a_stop_and_counts_its_edges(lanes: int) -> None:
+def test_an_iteration_stops_on_request_and_counts_its_edges(lanes: int) -> None:
     order = EdgeOrder(np.arange(1000), np.arange(1000)[::-1])
     ranker = Ranker(cpu(), order.edges, np.ones(1000, np.int64), 0.85, by_destination=False)
     control = Control()

@@ -106,7 +106,7 @@ def test_a_store_that_was_written_elsewhere_is_an_error() -> None:
     tiles.store.insert([1], [2])
     with pytest.raises(StateError, match="the store has version 1, its tiles 0"):
         tiles.insert([2], [3])
-    with pytest.raises(StateError, match="make them anew"):
+    with pytest.raises(StateError, match="make new tiles"):
         tiles.pagerank()
 
 

@@ -75,5 +75,5 @@ def test_peak_memory_sees_the_whole_process():
         for page in range(0, len(taken), mmap.PAGESIZE):
             taken[page] = 1
     if peak.resident is None:
-        pytest.skip("this system does not tell the peak of a process")
+        pytest.skip("this system does not report the peak of a process")
     assert peak.resident >= 30 << 20

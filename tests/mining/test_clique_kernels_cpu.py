@@ -1,4 +1,5 @@
-"""The CPU kernels for cliques: widths of bit rows, closed forms, splitting between threads, parts of rows, large counts."""
+"""The CPU kernels for cliques: widths of bit rows, closed forms, splitting between threads, parts of rows, large
+counts."""
 
 from __future__ import annotations
 
@@ -366,7 +367,7 @@ def test_a_sample_stands_for_every_row_and_holds_the_heaviest() -> None:
     assert weights[0] == 1.0
 
 
-def test_the_estimate_tells_pivoting_from_enumeration() -> None:
+def test_the_estimate_chooses_between_pivoting_and_enumeration() -> None:
     """A large clique has one leaf and very many cliques; a sparse graph is quick either way."""
     overlapping = view_of(complete_multipartite(*(1,) * 150, 3, 3, 3))
     estimate = cliques.estimate(Cpu(1), overlapping, control=Control(), k=8, by=None)

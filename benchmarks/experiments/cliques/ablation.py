@@ -5,7 +5,7 @@ Every variant differs from another in one part, so that their quotient is what t
     thread-parallel  ->  + queue of valid tasks  ->  + scheduling between lanes  ->  + both  ->  + size classes
           \\-> + dynamic construction alone                                      (scheduling and construction)
 
-The last line leaves out what is beyond the paper: heavy edges are not cut into parts.
+The last line is as in the paper: heavy edges are not cut into parts.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def cuda_device(name: str) -> Any:
 def variant_cells(
     subject: Subject, k: int, variants: Mapping[str, EnumerateOptions], setting: Setting
 ) -> Iterator[tuple[Cell, list[Counted]]]:
-    """A cell for every variant. All are compared with the first: where that is stopped, the others are left out."""
+    """A cell for every variant. All are compared with the first: if that is stopped, the others are left out."""
     stopped = False
     for name, options in variants.items():
         if stopped:
@@ -49,7 +49,7 @@ def variant_cells(
 def _variant_cell(
     subject: Subject, k: int, variant: str, options: EnumerateOptions, setting: Setting
 ) -> tuple[Cell, list[Counted]]:
-    """Count k-cliques with these options; the cell, and what each timed call found beside the total."""
+    """Count k-cliques with these options. Returns the cell, and the additional results of each timed call."""
     device = cuda_device(setting.device)
     found: list[Counted] = []
 

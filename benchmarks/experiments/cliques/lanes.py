@@ -1,7 +1,7 @@
-"""How many of a warp's 32 lanes take part in an AND, on average, with and without scheduling between lanes.
+"""The mean number of a warp's 32 lanes that take part in an AND, with and without scheduling between lanes.
 
-Counted by kernels compiled to count: of every AND of a search, the lanes that take part. All matrices are built at the
-edge, so that the three walks make the same steps and differ only in who makes them.
+Kernels compiled for this count the active lanes of every AND in a search. All matrices are built at the edge, so the
+three searches make the same steps and differ only in the lanes that make them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LEAST_SIZE = 3
 DIRECTED = False
 WARP = 32
 PAPER_GAIN = {7: 2.6}
-"""Active lanes with scheduling over those without, as the paper reports it."""
+"""Active lanes with scheduling over those without, in the paper."""
 
 VARIANTS = {
     "thread": ("thread-parallel", EnumerateOptions("thread", measure=True), Color.GREY),

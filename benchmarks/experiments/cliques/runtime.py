@@ -1,8 +1,8 @@
 """Run time of every method over the clique size, on several graphs (the paper's comparison of methods).
 
-On a CUDA device: the full system (`enumerate`), its baselines and pivoting; beside it the CPU. Sizes go up one by one.
-Methods that visit every clique take time in proportion to the number of cliques, so what a larger size will take is
-known from the size before and the counts, and cells over the limit are left out and say so.
+On a CUDA device: the full system (`enumerate`), its baselines and pivoting; and the CPU for comparison. Sizes increase
+one by one. The time of a method that visits every clique is proportional to the number of cliques. So the time of the
+next size follows from the last one and the counts. A cell over the limit is left out and marked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LEAST_SIZE = 3
 DIRECTED = False
 CUDA_METHODS = ("pivot", "enumerate", "set", "bitmap", "warp", "thread")
 CPU_METHODS = ("pivot", "enumerate", "set")
-BESIDE = ("pivot", "enumerate")  # of the CPU beside a CUDA device
+BESIDE = ("pivot", "enumerate")  # of the CPU, in comparison with a CUDA device
 
 _LOOKS = {
     ("pivot", False): Look(Color.BLUE, "o"),
@@ -51,7 +51,8 @@ def measure(subject: Subject, setting: Setting, record: Record) -> None:
 
 
 def ways(device: str) -> list[tuple[str, str]]:
-    """(device, method) in the order of measuring: pivoting first, since its counts say what the others will take."""
+    """(device, method) in the order of measuring: pivoting first, because its counts predict the times of the
+    others."""
     if resolve(device)[0].backend == "cuda":
         return [*((device, method) for method in CUDA_METHODS), *(("cpu", method) for method in BESIDE)]
     return [(device, method) for method in CPU_METHODS]

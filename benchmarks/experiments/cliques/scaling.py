@@ -2,11 +2,11 @@
 
 Measured: one to as many CPU instances as there are cores for (eight at most), each with the same number of threads.
 
-Simulated, and labeled so, since it takes eight GPUs to measure: the work of one device is cut into up to 1,024 pieces of
-even estimated work, each piece is timed alone on the real device, and `simulation` says when several devices would be done.
-A piece alone leaves most of a GPU idle, so that all of them one after the other may take far longer than the whole: some
-are timed first, and if need be there are fewer, larger ones. Two ways to share the pieces are compared: dealt round-robin
-before the start, as the paper does, and taken from a queue while running, with stealing, as graphlode does.
+Simulated, and labeled so, because a measurement would need eight GPUs: the work of one device is cut into up to 1,024
+pieces of even estimated work, and each piece is timed alone on the real device. `simulation` then computes when several
+devices would finish. A piece alone leaves most of a GPU idle, so all pieces in sequence may take far longer than the
+whole. Therefore some are timed first, and if needed there are fewer, larger pieces. Two ways to share the pieces are
+compared: dealt round-robin before the start, as in the paper; and taken from a queue with stealing, as graphlode does.
 """
 
 from __future__ import annotations
@@ -192,9 +192,9 @@ def _piece_cell(subject: Subject, k: int, method: str, setting: Setting, budget:
 
 
 def fitting_pieces(seconds: float, budget: float) -> int:
-    """Into how many pieces to cut, a power of two, if a slot takes so many seconds and all pieces may take the budget.
+    """The number of pieces, a power of two, if each takes `seconds` and all pieces together may take the budget.
 
-    Larger pieces take longer, but by less than their size says where a slot leaves most of a device idle.
+    A larger piece takes longer, but not in proportion to its size if a small one leaves most of a device idle.
     """
     pieces = NUM_BUCKETS
     while pieces > FEWEST_PIECES and pieces * seconds > budget:
@@ -221,7 +221,7 @@ def _buckets(device: Any, subject: Subject) -> list[Task]:
 
 
 def tables(document: Mapping[str, Any]) -> list[Table]:
-    """Speed-ups of the most devices, measured and simulated, beside what the paper had."""
+    """Speed-ups of the most devices, measured and simulated, and those of the paper."""
     rows = []
     for graph, method in _panels(document):
         for k in document["sizes"]:

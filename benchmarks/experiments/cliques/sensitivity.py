@@ -2,8 +2,8 @@
 
 Every edge task is timed by the clock of its multiprocessor, once with matrices built at level 2 and once at level 3.
 Tasks are put into ten bins by the density of their candidates: edges among them over pairs of them. The quotient of the
-two times in a bin says where building deeper pays; thresholds of dynamic construction come from it. There is a choice from
-k = 6 on.
+two times in a bin shows where building deeper pays. The thresholds of dynamic construction come from it. There is a
+choice from k = 6 on.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from graphlode.types import FloatArray, Int64Array
 TITLE = "Building matrices one level deeper: time by density of the task"
 SIZES = (6, 7)
 LEAST_SIZE = 6
-"""Below, both levels are the same: what is three vertices short of a clique is always built, for k = 5 that is the edge,
-and for k = 4 a task is a vertex with the matrix of its neighbors."""
+"""Below this size both levels are the same. The matrix is always built three vertices before the clique is complete:
+for k = 5 that is the edge, and for k = 4 a task is a vertex with the matrix of its neighbors."""
 DIRECTED = False
 LEVELS = (2, 3)
 VARIANTS = {
@@ -58,7 +58,7 @@ def measure(subject: Subject, setting: Setting, record: Record) -> None:
 
 
 def binned(found: Sequence[Counted]) -> dict[str, Any]:
-    """Tasks and ticks of each bin; of the ticks every sample is kept."""
+    """The number of tasks and the ticks of each bin, with every sample of the ticks."""
     tasks: list[int] = []
     ticks: list[list[int]] = []
     for counted in found:
@@ -70,7 +70,7 @@ def binned(found: Sequence[Counted]) -> dict[str, Any]:
 
 
 def task_times(counted: Counted) -> tuple[Int64Array, FloatArray]:
-    """Ticks and density of every task that a measured count wrote down: (ticks, size + edges * 2^32) each."""
+    """Ticks and density of every task from the records of a measured count: (ticks, size + edges * 2^32) each."""
     words = np.concatenate([np.zeros((0, 2), np.int64), *counted.records])
     size, edges = words[:, 1] & 0xFFFFFFFF, words[:, 1] >> 32
     return words[:, 0], edges / np.maximum(1, size * (size - 1) // 2)

@@ -1,12 +1,11 @@
-"""When several devices finish a set of pieces, from what each piece takes alone on one of them.
+"""The time that several devices take for a set of pieces, from the time of each piece alone on one of them.
 
-A device that runs a set of pieces is taken to need
+The model of the time of a device for a set of pieces is
 
     max(sum of their times / parallelism, longest of them) + cost of a launch,
 
-where parallelism is such that all pieces together take what the whole was measured to take. Pieces are either dealt
-round-robin before the start, or taken from a queue while running, by the very queue that graphlode uses for several
-devices.
+where parallelism is chosen so that all pieces together take the measured time of the whole. Pieces are either dealt
+round-robin before the start, or taken from a queue while running: the queue that graphlode uses for several devices.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ POLICIES = ("round-robin", "queue")
 
 
 def without_launch(seconds: FloatArray) -> tuple[FloatArray, float]:
-    """Piece times less the cost of a launch, which is what the lightest piece takes."""
+    """The times of the pieces without the cost of a launch, which is the time of the lightest piece."""
     launch = float(seconds.min(initial=np.inf)) if seconds.size else 0.0
     return seconds - launch, launch
 
 
 def parallelism_of(times: FloatArray, launch: float, whole: float) -> float:
-    """How many pieces a device runs at a time, so that all of them take what the whole was measured to take."""
+    """The number of pieces that run at the same time, so that all of them take the measured time of the whole."""
     busy = max(whole - launch, 1e-9)
     return max(1.0, float(times.sum()) / busy)
 
 
 def finish_seconds(times: FloatArray, devices: int, policy: str, parallelism: float, launch: float) -> float:
-    """When the last of the devices is done."""
+    """The time when the last device finishes."""
     if policy == "round-robin":
         return max(_run_seconds(times[i::devices], parallelism, launch) for i in range(devices))
     return _queue_seconds(times, devices, parallelism, launch)

@@ -1,4 +1,4 @@
-"""What progressive reordering brings on each of several graphs: hits and misses of the third iteration, simulated."""
+"""The gain of progressive reordering on several graphs: hits and misses of the third iteration, simulated."""
 
 from __future__ import annotations
 

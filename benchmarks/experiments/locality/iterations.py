@@ -1,6 +1,6 @@
-"""What progressive reordering does to caches, pass by pass: three iterations of PageRank on a shuffled list, simulated.
+"""The effect of progressive reordering on caches in three iterations of PageRank on a shuffled list, simulated.
 
-The third iteration does not reorder. Beside it are the shuffled list as it is, and the list sorted by source.
+The third iteration does not reorder. It is compared with the shuffled list and with the list sorted by source.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What experiments about the order of an edge list have in common: shuffled lists, caches that fit, simulated cells.
+"""Shared parts of the experiments on the order of an edge list: shuffled lists, scaled caches, simulated cells.
 
-They are those of the paper on progressive reordering. Its caches are 32 KB and 8 MB below graphs with far more data
-than that; here caches are scaled to the graph, so that small graphs ask the same question.
+The experiments are those of the paper on progressive reordering. It simulates caches of 32 KB and 8 MB for graphs with
+far more data. Here caches are scaled to the graph, so small graphs show the same effects.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def shuffled_ends(subject: Subject, seed: int = 0) -> tuple[Int64Array, Int64Arr
 
 
 def fitting_caches(name: str, num_vertices: int) -> tuple[CacheLevel, CacheLevel]:
-    """The two levels of the paper, no larger than there; the second holds up to an eighth of the vertex data."""
+    """The two cache levels of the paper, at most as large. The second holds at most an eighth of the vertex data."""
     first, second = PAPER_LEVELS
     if name in _KNOWN:
         sizes = _KNOWN[name]
@@ -57,7 +57,7 @@ def fitting_caches(name: str, num_vertices: int) -> tuple[CacheLevel, CacheLevel
 
 
 def simulated(subject: Subject, variant: str, order: EdgeOrder, passes: int, **facts: Any) -> Cell:
-    """Hits and misses of so many passes, all of which must add up."""
+    """Hits and misses of `passes` passes. The counts of each pass must add up."""
     levels = fitting_caches(subject.name, subject.graph.num_vertices)
     with Timer() as timer:
         found = simulate_caches(order, passes, levels=levels, vertex_bytes=VERTEX_BYTES)
@@ -95,7 +95,7 @@ def total(one: Mapping[str, Any], level: int, what: str) -> int:
 
 
 def beside_random(document: Mapping[str, Any], cell: Mapping[str, Any], number: int) -> tuple[float, float]:
-    """L1 hits and L2 misses in a pass of a cell, over those of the shuffled list's last pass."""
+    """L1 hits and L2 misses in a pass of a cell, relative to the last pass of the shuffled list."""
     (base,) = done(document["cells"], graph=cell["graph"], variant=RANDOM)
     one, other = cell["passes"][number], base["passes"][-1]
     return tuple(  # type: ignore[return-value]
@@ -104,7 +104,7 @@ def beside_random(document: Mapping[str, Any], cell: Mapping[str, Any], number: 
 
 
 def size_text(size: int) -> str:
-    """Bytes in the largest unit that leaves a whole number."""
+    """A number of bytes in the largest unit that gives a whole number."""
     return f"{size >> 20} MB" if size >> 20 else f"{size >> 10} KB"
 
 
@@ -127,7 +127,7 @@ def panel_names(names: Sequence[str]) -> dict[tuple[str, int], str]:
 
 
 def figure_by_iteration(document: Mapping[str, Any], title: str, look: Callable[[Cell], Look]) -> Any:
-    """Hits and misses over iterations; an order that stays as it is, and was looked at once, is a line across."""
+    """Hits and misses over iterations; a constant order, which was simulated once, is a horizontal line."""
     names = panel_names(names_of(document))
     drawn, axes = panels(title, "both streams, over those of the shuffled list", list(names.values()))
     used: dict[str, Look] = {}

@@ -43,7 +43,7 @@ def measure(subject: Subject, setting: Setting, record: Record) -> None:
 
 
 def tables(document: Mapping[str, Any]) -> list[Table]:
-    """For each graph two, with a mark at the iterations that reorder."""
+    """Two tables for each graph, with a mark at the iterations that reorder."""
     made = []
     for graph in names_of(document):
         cells = done(document["cells"], graph=graph)

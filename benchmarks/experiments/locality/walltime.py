@@ -1,8 +1,8 @@
-"""What the order of the edges brings on this machine: seconds of PageRank by way, once and per iteration.
+"""The gain of ordered edges on this machine: seconds of PageRank for each way, once and per iteration.
 
-All ways start from the same shuffled list. Lists are processed on one thread of the CPU, since two edges may lead to one
-vertex, or on a CUDA device with atomic additions. The time per edge is that of all cores together on the CPU, and
-in time of the iteration on a device.
+All ways start from the same shuffled list. Lists are processed on one thread of the CPU, since two edges may lead to
+one vertex, or on a CUDA device with atomic additions. The time per edge is the total of all cores on the CPU, and the
+time of the iteration on a device.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TRIANGLE = ShuffledList(np.array([0, 1, 2]), np.array([1, 2, 0]), 3)
 
 
 def measure(subject: Subject, setting: Setting, record: Record) -> None:
-    """Rounds in which every way runs once, so that what else goes on at the machine meets all of them alike."""
+    """Rounds in which every way runs once, so other load on the machine affects all ways alike."""
     given = ShuffledList(*shuffled_ends(subject), subject.graph.num_vertices)
     cells: list[Cell] = []
     ways: list[Way] = []
@@ -58,7 +58,7 @@ def measure(subject: Subject, setting: Setting, record: Record) -> None:
         cell |= {"seconds": [], "once_seconds": [], "iteration_seconds": [], "iteration_cpu_seconds": []}
     if setting.device != "cpu":
         for way in ways:
-            way(_TRIANGLE, 1)  # so that no round pays for compiling
+            way(_TRIANGLE, 1)  # so no round pays for compiling
     values: FloatArray | None = None
     for _ in range(setting.repeats):
         for way, cell in zip(ways, cells, strict=True):
@@ -89,7 +89,7 @@ def _seconds(run: Run) -> float:
 
 
 def fastest(cell: Mapping[str, Any]) -> tuple[float, list[float]]:
-    """Seconds once and of each iteration: the least over all rounds."""
+    """Seconds before the first iteration and of each iteration: the minimum over all rounds."""
     return min(cell["once_seconds"]), _least(cell["iteration_seconds"])
 
 
@@ -98,7 +98,7 @@ def _least(rounds: Sequence[Sequence[float]]) -> list[float]:
 
 
 def per_edge(document: Mapping[str, Any], cell: Mapping[str, Any]) -> list[float]:
-    """Seconds per edge of each iteration: of all cores together, or on a device of the iteration."""
+    """Seconds per edge of each iteration: the total of all cores, or the time of the iteration on a device."""
     samples = cell["iteration_cpu_seconds" if document["device"] == "cpu" else "iteration_seconds"]
     return [seconds / max(1, cell["num_edges"]) for seconds in _least(samples)]
 

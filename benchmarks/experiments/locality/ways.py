@@ -1,7 +1,7 @@
 """Ways to run PageRank that `locality-walltime` compares. A way is a function: one more in a table is one more row.
 
-Each gets the same shuffled list of edges and runs a given number of iterations; what it builds before the first one is
-its cost once. `WAYS` are those of the CPU, `WAYS_ON_DEVICE` those of any other device, which they get by name.
+Each gets the same shuffled list of edges and runs a given number of iterations. The time before the first one is paid
+once. `WAYS` are those of the CPU, `WAYS_ON_DEVICE` those of any other device, which they get by name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MORE_ITERATIONS = 100
 
 @dataclass(frozen=True)
 class ShuffledList:
-    """What every way starts from."""
+    """The common input of all ways."""
 
     src: Int64Array
     dst: Int64Array
@@ -37,7 +37,7 @@ class ShuffledList:
 
 @dataclass(frozen=True)
 class Run:
-    """Seconds before the first iteration, of each iteration, and of all cores together; and the values at the end."""
+    """Seconds before the first iteration, of each iteration, and of all cores in total; and the final values."""
 
     once: float
     iterations: tuple[float, ...]
@@ -75,7 +75,7 @@ def pull_rows(given: ShuffledList, iterations: int, *, threads: int | None = Non
     with configure(threads=threads or settings().threads):
         with Timer() as timer:
             graph = from_edges(given.src, given.dst, num_vertices=given.num_vertices, directed=True)
-            first = pagerank(graph, tol=0, max_iter=1, layout="rows", devices="cpu")  # has the rows turned round
+            first = pagerank(graph, tol=0, max_iter=1, layout="rows", devices="cpu")  # makes the transposed rows
         once = timer.seconds - first.provenance.steps["kernel"]
         begun_cpu = process_time()
         found = pagerank(graph, tol=0, max_iter=iterations, layout="rows", devices="cpu")
@@ -107,7 +107,7 @@ def whole_calls(given: ShuffledList, iterations: int, *, layout: Layout, device:
             found = pagerank(graph, tol=0, max_iter=count, layout=layout, devices=device)
             return found.provenance.steps["kernel"]
 
-        seconds(iterations)  # has the view built and the kernels compiled
+        seconds(iterations)  # builds the view and compiles the kernels
     few = min(seconds(iterations), seconds(iterations))
     begun_cpu = process_time()
     each = max(0.0, seconds(iterations + _MORE_ITERATIONS) - few) / _MORE_ITERATIONS

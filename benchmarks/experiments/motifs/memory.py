@@ -1,8 +1,8 @@
-"""Peak memory of motif counts by method and device, beside the lists that some methods store and others do not.
+"""Peak memory of motif counts by method and device, compared with the lists that some methods store.
 
-Peaks are of the view and all that a count takes beside it, beyond the rows of the graph. On a CUDA device they are of the
-arrays of its drivers. On the CPU a process of its own counts, once; it reports what the native core allocates, to the byte,
-and how much the process grows as the system sees it.
+A peak includes the view and the memory of the count, but not the rows of the graph. On a CUDA device it is that of the
+arrays of the drivers. On the CPU a separate process counts once; it reports the exact bytes that the native core
+allocates, and the growth of the process.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ LEAST_SIZE = 3
 DIRECTED = False
 KNOWN = known_motifs
 
-# What the fused passes on the CPU are allowed, at most.
+# The limits of the fused passes on the CPU.
 BYTES_PER_INCIDENCE, BYTES_PER_EDGE = 16, 64
-# Bytes of an entry in the lists of method="materialize": keys are sorted and told apart.
+# Bytes of an entry in the lists of method="materialize": keys are sorted and made distinct.
 LIST_BYTES = {"triangles": 4, "wedges": 24, "diamonds": 24}
 _BEHIND_TEXT = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
 START_SECONDS = 20.0  # that a new process may take to begin
@@ -50,7 +50,7 @@ START_SECONDS = 20.0  # that a new process may take to begin
 
 @dataclass(frozen=True)
 class Taken:
-    """Copies of every pattern, seconds, and bytes at the peak; `resident` where the system reports it."""
+    """Copies of every pattern, seconds, and bytes at the peak; `resident` if the system reports it."""
 
     counts: tuple[int, ...]
     seconds: float
@@ -66,7 +66,7 @@ def measure(subject: Subject, setting: Setting, record: Record) -> None:
 
 
 def memory_cell(subject: Subject, size: int, way: Way, setting: Setting) -> Cell:
-    """Two counts, the first of which may compile; the peak is the higher one of all that count."""
+    """Two counts, of which the first may compile. The peak is the higher one."""
     found: list[Taken] = []
     take = take_on_device if resolve(way.device)[0].backend == "cuda" else take_in_process
 
@@ -84,7 +84,7 @@ def memory_cell(subject: Subject, size: int, way: Way, setting: Setting) -> Cell
 
 
 def take_on_device(graph: Graph, size: int, way: Way, seconds: float) -> Taken:
-    """The view is built anew; the rows are there."""
+    """Count with a new view. The rows are on the device already."""
     device: Any = resolve(way.device)[0]
     kernel = kernel_module(device, MOTIFS.name)
     control = Control()
@@ -104,7 +104,7 @@ def take_on_device(graph: Graph, size: int, way: Way, seconds: float) -> Taken:
 
 
 def take_in_process(graph: Graph, size: int, way: Way, seconds: float) -> Taken:
-    """A new process has nothing that earlier counts have left behind."""
+    """Count in a new process, without memory of earlier counts."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(_take, graph, size, way, seconds, settings().threads).result(seconds + START_SECONDS)
 
@@ -119,7 +119,7 @@ def _take(graph: Graph, size: int, way: Way, seconds: float, threads: int) -> Ta
 
 
 def sizes_of(counts: tuple[int, ...], num_edges: int) -> dict[str, Any]:
-    """What is allowed on the CPU, and how much lists hold at most, from the copies of each pattern."""
+    """The limit on the CPU, and the largest size of the lists, from the copies of each pattern."""
     incidences = 3 * counts[1]
     lists = {"triangles": incidences, "wedges": counts[0]}
     if len(counts) > 6:

@@ -1,7 +1,7 @@
-"""What the experiments with motifs have in common: which ways there are to count, and one timed count of a graph.
+"""Shared parts of the experiments on motifs: the ways to count, and one timed count of a graph.
 
-A way is a device and a method. Beside a CUDA device with both of its methods stands the CPU; the CPU alone has one
-method, which runs on all threads and on one.
+A way is a device and a method. A CUDA device runs both of its methods, and the CPU for comparison. The CPU alone runs
+its one method on all threads and on one.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Way:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a cell says of its way."""
+        """The fields of a cell that describe its way."""
         return {name: value for name, value in asdict(self).items() if value is not None} | {"variant": self.label}
 
 
 def ways(device: str) -> list[Way]:
-    """All ways on a device, and the CPU beside it; the CPU alone is also asked with one thread."""
+    """All ways on a device, and the CPU for comparison. The CPU alone also runs with one thread."""
     if resolve(device)[0].backend == "cuda":
         return [Way(device, "fused"), Way(device, "materialize"), Way("cpu", "fused")]
     return [Way(device, "fused"), *([Way(device, "fused", 1)] if settings().threads > 1 else [])]
@@ -58,7 +58,7 @@ def look_of(way: Mapping[str, Any]) -> Look:
 
 
 def count_cell(subject: Subject, size: int, way: Way, setting: Setting) -> Cell:
-    """Count by a way; `seconds` are on the device, the view being there. The answer is the copies of every pattern."""
+    """Count by a way. `seconds` are on the device, with an existing view. The answer is the copies of every pattern."""
 
     def once(seconds: float) -> tuple[tuple[int, ...], float | None]:
         found = count_motifs(
@@ -85,7 +85,7 @@ def known_motifs(entry: Mapping[str, Sequence[int]]) -> dict[int, tuple[int, ...
 def patterns_of(name: str) -> frozenset[int]:
     """The patterns of up to five vertices whose number depends on a raw sum: 1 for H1, and so on."""
     most = max(NUM_PATTERNS)
-    sums = dict.fromkeys(raw_names(most), 0) | {name: 1 << 10}  # more than all that sums are divided by
+    sums = dict.fromkeys(raw_names(most), 0) | {name: 1 << 10}  # more than every divisor of the sums
     return frozenset(i for i, count in enumerate(counts_from_sums(sums, most), start=1) if count)
 
 

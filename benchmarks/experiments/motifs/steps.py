@@ -1,7 +1,7 @@
-"""Where the time of a motif count goes: every pass timed alone, by method and device, and the patterns that need it.
+"""The time of each pass of a motif count, timed alone, by method and device; and the patterns that need the pass.
 
-The device is idle before each pass, so that the passes together take a little more than a count without a clock. Which
-sums a pass adds to is seen from the sums themselves, and patterns follow from the formulas.
+The device is idle before each pass, so all passes take slightly longer than a count without timing. The changed sums
+show what a pass computes, and the formulas give the patterns.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SIZES = (5,)
 LEAST_SIZE = 3
 DIRECTED = False
 KNOWN = known_motifs
-VIEW = "view"  # the graph by rank, with the triangles at every edge: needed for whatever has a triangle
+VIEW = "view"  # the graph by rank, with the triangles at every edge: needed for all patterns with a triangle
 
 _LOOKS = {
     VIEW: Look(Color.GREY),
@@ -90,7 +90,7 @@ def steps_cell(subject: Subject, size: int, way: Way, setting: Setting) -> Cell:
 
 
 def by_name(rounds: list[list[Pass]]) -> list[dict[str, Any]]:
-    """Passes with the seconds of every round; those of one name are taken together."""
+    """Passes with the seconds of every round; passes with the same name are added up."""
     found: dict[str, dict[str, Any]] = {}
     for number, passes in enumerate(rounds):
         for each in passes:
@@ -101,7 +101,7 @@ def by_name(rounds: list[list[Pass]]) -> list[dict[str, Any]]:
 
 
 def tables(document: Mapping[str, Any]) -> list[Table]:
-    """For each graph and size the seconds of every pass; then what the passes are for."""
+    """For each graph and size the seconds of every pass; then the patterns that need the passes."""
     made = []
     for graph in names_of(document):
         for size in document["sizes"]:

@@ -1,7 +1,7 @@
-"""What a batch costs, by its size and by the path it takes through the store; and what the worst batch costs.
+"""The time of a batch by its size and by its path through the store; and the time of the worst batch.
 
-The whole graph is loaded, then batches of new edges (`new_edges.py`) are inserted and deleted again. Batches larger than
-the graph are left out.
+The whole graph is loaded, then batches of new edges (`new_edges.py`) are inserted and deleted again. Batches larger
+than the graph are left out.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _HOT_LOOKS = {  # with auto
 
 
 def measure(subject: Subject, setting: Setting, record: Record) -> None:
-    """A store for each path, into which all batches go, one after the other, and out of which they come again."""
+    """A store for each path. All batches are inserted into it and deleted again, one after the other."""
     graph = subject.graph
     sizes = [size for size in setting.sizes if size <= graph.num_edges]
     if len(sizes) < len(setting.sizes):
@@ -77,7 +77,7 @@ def _time_all(
 
 
 def _time(store: DynamicGraph, batches: list[Edges]) -> Cell:
-    """Every batch is inserted and deleted again; what is left must be the graph as it was."""
+    """Insert and delete every batch. The graph must then be the same as before."""
     given = store.num_edges
     inserted: list[float] = []
     deleted: list[float] = []

@@ -1,8 +1,8 @@
-"""Whether the store is right, and what it takes: the sliding protocol on the devices alone and together.
+"""Whether the store is correct, and its times: the sliding protocol on each device alone and on all of them.
 
-After 100 slides a search must reach as many vertices, and find as many edges, as in a plain graph of the same edges, and
-after half of them all edges must be the same. A sorted array of edges stands beside the stores: what each slide costs
-where nothing is kept in between.
+After 100 slides a search must reach as many vertices, and find as many edges, as in a plain graph of the same edges.
+After half of the slides all edges must be equal. A sorted array of edges is measured for comparison, which each slide
+replaces.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def measure(subject: Subject, setting: Setting, record: Record) -> None:
 
 
 def configurations(setting: Setting) -> dict[str, tuple[list[str], Shares]]:
-    """Name, devices and shares of every store: each device alone, the CPU in two shards, all together with the shares that
-    the store finds, which may be all for one of them, and with even ones."""
+    """Name, devices and shares of every store: each device alone, the CPU in two shards, and all devices with automatic
+    and with even shares. Automatic shares may give all rows to one device."""
     device = setting.device
     found: dict[str, tuple[list[str], Shares]] = {f"1 {name}": ([name], "auto") for name in several(setting)}
     found["2 cpu"] = ["cpu", "cpu"], "auto"

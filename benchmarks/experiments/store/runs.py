@@ -1,4 +1,4 @@
-"""What the experiments with the store have in common: one run of the sliding protocol on one set of devices."""
+"""Shared parts of the experiments on the store: one run of the sliding protocol on one set of devices."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def store_cell(
 
 
 def cells_in_turn(subject: Subject, sliding: Sliding, sets: Sequence[Sequence[str]], *, limit: float) -> list[Cell]:
-    """The same for stores on several sets of devices that are compared closely: they take turns with every slide, so that
-    what else goes on at the machine meets all of them."""
+    """The same for stores on several sets of devices. They take turns with every slide, so other load on the machine
+    affects all of them."""
     with ExitStack() as stack:
         stores = [stack.enter_context(_store(subject, devices)) for devices in sets]
         return _slide_all(subject, sliding, stores, limit)
@@ -61,7 +61,8 @@ def _store(
 
 
 def _slide_all(subject: Subject, sliding: Sliding, stores: Sequence[DynamicGraph], limit: float) -> list[Cell]:
-    """A cell for each store. Their order is another one at every slide; one that has taken too long gets no more."""
+    """A cell for each store. The order of the stores changes with every slide. One that took too long gets no more
+    slides."""
     cells: list[Cell] = []
     for store in stores:
         with Timer() as loading:
@@ -103,7 +104,8 @@ def _end(sliding: Sliding, store: DynamicGraph, before: tuple[int, float], secon
 
 
 def array_cell(subject: Subject, sliding: Sliding, *, limit: float) -> Cell:
-    """The same without a store: the edges as a sorted array that each slide replaces, searched as a graph of its own."""
+    """The same without a store: the edges as a sorted array that each slide replaces, searched as a graph of its
+    own."""
     num_vertices = subject.graph.num_vertices
     cell: Cell = {"graph": subject.name, "devices": [], "slides": sliding.slides, "step": sliding.step}
     with Timer() as loading:
@@ -144,7 +146,7 @@ def _stopped(seconds: list[float], sliding: Sliding) -> Cell:
 
 
 def merged(keys: Int64Array, leaving: Int64Array, coming: Int64Array) -> Int64Array:
-    """Sorted distinct keys without some and then with others, in one look at all of them for each of the two."""
+    """Sorted distinct keys without some and with others, in one pass over all keys for each of the two."""
     keys = np.delete(keys, _places(keys, np.sort(leaving), there=True)[0])
     places, fresh = _places(keys, np.unique(coming), there=False)
     return np.insert(keys, places, fresh)
@@ -160,8 +162,8 @@ def _places(keys: Int64Array, wanted: Int64Array, *, there: bool) -> tuple[Int64
 
 
 def verify_reach(record: Record, subject: Subject, sliding: Sliding, cells: Sequence[Cell]) -> None:
-    """What reaches other vertices than a plain graph of the same edges, or has other edges when half of the slides are over,
-    is wrong. After all of them the edges may be those of the beginning."""
+    """Mark cells as wrong that reach other vertices than a plain graph of the same edges, or that have other edges
+    after half of the slides. After all slides, the edges may be the initial ones."""
     begin, halfway, end = (
         from_edges(sliding.src[at], sliding.dst[at], num_vertices=subject.graph.num_vertices, directed=True)
         for at in map(sliding.after, (0, sliding.slides // 2, sliding.slides))
@@ -188,7 +190,7 @@ def _digest(graph: Graph) -> str:
 
 
 def slide_seconds(cell: Mapping[str, Any]) -> float:
-    """A typical slide: what else goes on at the machine meets some slides, but not the median."""
+    """Seconds of a typical slide: other load on the machine affects some slides, but not the median."""
     return float(median(cell["seconds"]))
 
 

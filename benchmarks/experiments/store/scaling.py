@@ -1,4 +1,5 @@
-"""How the store scales over CPU instances: the sliding protocol on one to eight shards, each with the same threads."""
+"""Scaling of the store over CPU instances: the sliding protocol on one to eight shards with the same number of
+threads."""
 
 from __future__ import annotations
 

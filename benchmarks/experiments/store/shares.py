@@ -1,8 +1,8 @@
-"""How much of the store the chosen device should hold: the sliding protocol with its share beside three CPU instances.
+"""The best share of the store for the chosen device: the sliding protocol on that device and three CPU instances.
 
-A factor of f gives the device f times the buckets of one CPU instance; with 0 it has none, and `auto` finds its own. That
-takes turns with the device alone.
-Instances of one device share evenly: if the chosen one is the CPU itself, there is no factor to vary.
+A factor of f gives the device f times the buckets of one CPU instance. With 0 it has none, and with `auto` the store
+chooses; this store takes turns with the device alone. If the chosen device is the CPU, its instances share evenly, and
+there is no factor to vary.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ class bytes_of {
   Py_buffer view_;
 };
 
-// Words that kernels write for the host, in memory that both see. The upper half of each word has a number that tells
-// the host that the word has arrived, so the words may arrive in any order.
+// Words that kernels write for the host, in memory that both see. The number in the upper half of each word
+// shows that the word has arrived, so the words may arrive in any order.
 class reported_words {
  public:
   explicit reported_words(nb::handle words) : bytes_(words, PyBUF_C_CONTIGUOUS) {}

@@ -120,7 +120,7 @@ NB_MODULE(_driver, m) {
       .def("synchronize", &cuda::queue::synchronize, released)
       .def("wait_for_word", &wait_for_word, nb::arg("words"), nb::arg("place"), nb::arg("value"),
            "Wait until a kernel has written the value to a 32-bit word in host memory that the GPU sees.")
-      .def("hear", &wait_for_report, nb::arg("words"), nb::arg("value"),
+      .def("read_report", &wait_for_report, nb::arg("words"), nb::arg("value"),
            "Wait until kernels have written the value to the upper halves of 64-bit words in host memory that the GPU "
            "sees. Returns the lower halves.");
   nb::class_<bound_kernel>(m, "Kernel", "A kernel that can be launched in a queue.")

@@ -139,9 +139,9 @@ void bind_sequences(nb::module_& m) {
              const nb::object& reported) {
             return std::make_shared<bound_sequence>(std::move(self), std::move(values), changing, reported);
           },
-          nb::arg("values"), nb::arg("changing"), nb::arg("told"),
+          nb::arg("values"), nb::arg("changing"), nb::arg("reported"),
           "Bind the values; only those with the numbers `changing` can change later. The kernels report to the host in "
-          "the words `told`, as for `Queue.hear`.");
+          "the words `reported`, as for `Queue.read_report`.");
   nb::class_<bound_sequence>(m, "BoundSequence", "A sequence with most values bound.")
       .def("run", &bound_sequence::run, nb::arg("changed"), nb::arg("awaited"), nb::arg("after") = nb::none(),
            "Start all launches and return their report with the number `awaited` as soon as it arrives. They may still "

@@ -7,7 +7,7 @@
 // docs/decisions/threads-of-our-own.md.
 //
 // Any number of threads may call at the same time, and a part may call again. Parts must not wait for parts that have
-// not begun: there may be nobody to begin them. A forked child starts with no helpers and begins new ones when it
+// not begun: there may be no thread to begin them. A forked child starts with no helpers and begins new ones when it
 // calls. Helpers are never ended: they sleep when the process exits.
 #pragma once
 

@@ -13,8 +13,8 @@
 
 namespace graphlode {
 
-// The first exception of several threads. One that was told to stop counts only if nothing else happened: where a
-// thread fails, it is that which makes the others stop, and they may be the first to say so.
+// The first exception of several threads. A cancellation counts only if there is no other exception: a failing thread
+// stops the others, and these may report their cancellation first.
 class first_exception {
  public:
   template <class Work>
@@ -46,7 +46,7 @@ class first_exception {
   std::exception_ptr error_;
 };
 
-// How many threads are worth waking for so many steps of a few nanoseconds each.
+// The number of threads worth waking for this number of steps of a few nanoseconds each.
 inline int worthwhile_threads(std::int64_t steps, int threads) {
   constexpr std::int64_t steps_per_thread = 1 << 14;
   return static_cast<int>(std::clamp<std::int64_t>(steps / steps_per_thread, 1, threads));
@@ -73,8 +73,8 @@ void on_threads(int threads, Work&& work) {
   run_guarded(threads, unclaimed_parts::done_by_caller, work);
 }
 
-// Runs work(0) on this thread, and work(1) .. work(threads - 1) on helpers that come before it is over. For work that
-// is taken from a queue in common: when work(0) finds nothing more to do, nobody else need begin.
+// Runs work(0) on this thread, and work(1) .. work(threads - 1) on helpers that join before it ends. For work from a
+// shared queue: when work(0) finds the queue empty, no other thread needs to begin.
 template <class Work>
 void with_helpers(int threads, Work&& work) {
   run_guarded(threads, unclaimed_parts::dropped, work);
@@ -98,7 +98,7 @@ void parallel_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain, i
       try {
         work(thread, from, std::min(end, from + grain));
       } catch (...) {
-        next.store(end, std::memory_order_relaxed);  // the others need not finish what nobody will see
+        next.store(end, std::memory_order_relaxed);  // the result is discarded: the others need not finish
         throw;
       }
     }

@@ -132,8 +132,8 @@ void queue::send_by_ring(address to, std::size_t bytes, const Fill& fill) {
 }
 
 // Calls `move(begin, bytes, room, left)` for every chunk, on several threads. `room` is page-locked and belongs to the
-// thread. `left` is the mark to record when the GPU has been told to use the room, and to wait for before the room is
-// used again.
+// thread. `left` is the mark to record after the copy from or to the room is queued, and to wait for before the room
+// is used again.
 template <class Move>
 void queue::in_chunks(std::size_t bytes, int threads, const Move& move) {
   const std::lock_guard lock(moving_);

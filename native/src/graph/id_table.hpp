@@ -5,7 +5,7 @@
 //   hashed   open addressing with linear probing, a 32-bit word per slot
 //
 // A word of the hashed form holds a position in its low bits and a tag in the others: a table of 2^k slots needs k bits
-// for a position, so 32 - k bits of the hash are left to tell most other ids apart without a look at their names. A
+// for a position, so 32 - k bits of the hash are left to reject most other ids without reading their names. A
 // lookup reads a line of slots and the name at the position; ids go through in blocks, so that these reads overlap.
 //
 // Names and slots are held separately: the names of a store grow while its slots still have room, and the other way

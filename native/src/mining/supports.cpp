@@ -1,8 +1,8 @@
 // supports.cpp - from rows of vertices to rows of ranks in both directions, with edge ids and triangles.
 //
 // The oriented graph already has the sorted upper half of every row, and the triangle kernel counts along its entries.
-// The lower halves are its transpose: a counting sort by head. Each thread takes a range of rows; a histogram tells it
-// where its first entry of every head goes. So the lower halves are sorted without a further sort.
+// The lower halves are its transpose: a counting sort by head. Each thread takes a range of rows; a histogram gives
+// the place of its first entry of every head. So the lower halves are sorted without a further sort.
 #include "graphlode/mining/supports.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-"""What commands have in common: shared options, loading FILE, running an operation with a bar, and the answer as JSON.
+"""Shared parts of all commands: shared options, loading FILE, running an operation with a bar, and the answer as JSON.
 
 A command is a function of a `Request` and of the options that are its own. `@takes("file", "device", ..)` adds the shared
 ones that it names, so that an option has one spelling, one help text and one meaning everywhere.
@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 Shared = Literal["file", "top", "out", "device", "directed", "format", "values", "threads"]
 
 GRAPH: tuple[Shared, ...] = ("file", "device", "directed", "format", "threads")
-"""What commands take that compute something about a graph."""
+"""The options of commands that compute something about a graph."""
 
 # In the order of `--help`, the annotation and the default of every shared parameter; without a default it is required.
 _SHARED: dict[str, tuple[Any, Any]] = {
@@ -67,12 +67,12 @@ class Request:
 
     @property
     def devices(self) -> Devices:
-        """What `devices=` takes."""
+        """The value for `devices=`."""
         return options.devices_of(self.device)
 
     @property
     def most(self) -> int:
-        """How many of the largest are shown."""
+        """The number of the largest values that are shown."""
         return options.DEFAULT_TOP if self.top is None else self.top
 
     def run(self, label: str, operation: Callable[..., Answer], *arguments: Any, **keywords: Any) -> Answer:

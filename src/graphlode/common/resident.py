@@ -1,4 +1,4 @@
-"""Arrays of other libraries that lie on a device already and may still be being written.
+"""Arrays of other libraries that are on a device already, and may still be being written.
 
 CuPy, PyTorch, Numba and others describe such arrays by the CUDA array interface.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from graphlode.errors import InputError
 
 _WIDTHS = {"<i4": 4, "<i8": 8}  # bytes
-_DEFAULT_STREAM = 1  # of arrays that do not say where they may still be written, as older descriptions
+_DEFAULT_STREAM = 1  # if the description of the array names no stream, as older ones
 
 
 def ids_on_device(src: Any, dst: Any) -> tuple[int, int | None] | None:
@@ -47,8 +47,8 @@ def wait_for_stream(xp: Any, stream: int | None) -> None:
 def wait_until_written(ids: Any, stream: int | None, cupy: Any = None) -> None:
     """Wait for all work of the stream that may still write `ids`, before they are read.
 
-    To copy an array to the host, or to another device, waits for the current stream only, and the array may be written
-    in another one. A default stream is that of the device that has the array. Without `cupy` it is looked for among the
+    A copy to the host or to another device waits only for the current stream, but another stream may be writing the
+    array. A default stream is that of the device that has the array. Without `cupy` this looks for it among the
     imported modules: libraries that work without CuPy copy their own arrays, and wait themselves.
     """
     cupy = cupy or sys.modules.get("cupy")

@@ -1,7 +1,7 @@
-"""What a backend must offer to keep a shard of a store: the module `store/shard` of each backend.
+"""The functions that a backend implements to keep a shard of a store, in its module `store/shard`.
 
-`device` is the device that the shard is kept on, or one of its lanes. `state` is the backend's own: the shard itself, or
-an immutable version of it from `fork`. One thread at a time changes a shard; any thread may read a version meanwhile.
+`device` is the device of the shard, or one of its lanes. `state` is a type of the backend: the shard itself, or an
+immutable version of it from `fork`. One thread at a time changes a shard; any thread may read a version meanwhile.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class ShardKernels(Protocol):
     ) -> Change:
         """Apply a batch as a whole, or raise and change nothing.
 
-        The device may still be writing afterwards: `finish` must follow before anyone reads the shard.
+        The device may still be writing afterwards. Call `finish` before the shard is read.
         """
 
     def finish(self, device: Any, state: Any, /) -> None:
-        """Wait until the last batch is written. Then take memory that the next batches will need, if there is some."""
+        """Wait until the last batch is written. Then allocate memory for the next batches, if there is some."""
 
     def prepare(
         self,
@@ -67,7 +67,7 @@ class ShardKernels(Protocol):
         path: Path,
         control: Control,
     ) -> Any:
-        """Plan a batch and take all memory it needs. Changes nothing that a reader can see."""
+        """Plan a batch and allocate all memory that it needs. Changes nothing that a reader can see."""
 
     def commit(self, device: Any, plan: Any, /) -> Change:
         """Write the plan that was prepared last. Cannot fail."""

@@ -1,4 +1,4 @@
-"""What the shards of a store have in common on every device: keys, pages, densities, batches and changes.
+"""Definitions that shards share on every device: keys, pages, densities, batches and changes.
 
 A shard keeps its entries sorted in pages of leaves with gaps between them: a packed memory array per page, and a
 directory of pages in key order. docs/decisions/packed-pages.md describes the structure.
@@ -13,8 +13,8 @@ import numpy as np
 from graphlode.types import AnyArray
 
 Path = Literal["in place", "merge", "climb"]
-"""How a batch is written: into the leaves that it meets; with all entries into fresh pages; or as "in place", but with
-windows found level by level, as published."""
+"""How a batch is written: "in place" into its leaves; "merge" with all entries into fresh pages; "climb" as "in place",
+but with windows found level by level, as in the published method."""
 PATHS: tuple[Path, ...] = get_args(Path)
 
 LEAF_SLOTS = 32
@@ -46,13 +46,13 @@ def _between(ends: tuple[float, float], level: int) -> float:
 
 
 class Fullness(NamedTuple):
-    """How full a shard is: what the choice of a path depends on."""
+    """How full a shard is. The choice of a path depends on it."""
 
     entries: int
     most_in_place: int = 2**63
     """With more entries than this, nearly all pages would overflow."""
     sparse_below: int = 0
-    """With fewer entries than this, the pages have so many gaps that memory should be given back."""
+    """With fewer entries than this, the pages have too many gaps, and the next batch should be merged."""
 
 
 class Change(NamedTuple):
@@ -60,19 +60,20 @@ class Change(NamedTuple):
 
     inserted: int = 0
     deleted: int = 0
-    changed: int = 0  # edges that were there and got another weight
+    changed: int = 0  # existing edges with a new weight
     path: str = "none"
     slots_written: int = 0
-    rebalances: int = 0  # windows and pages that were spread anew
+    rebalances: int = 0  # windows and pages that were spread again
     seconds: float = 0.0
     self_loops: int = 0  # entries of pairs that were dropped
 
 
 class Pairs:
-    """Unchecked entries as pairs of a row and a neighbor. The shard that gets them checks that both are below `num_rows`.
+    """Unchecked entries as pairs of a row and a neighbor. The shard that gets them checks that both are below
+    `num_rows`.
 
-    The two arrays are both int32 or both int64. NumPy arrays lie on the host. `resident` arrays lie on the device of the
-    shard and may still be being written in `stream`, as the CUDA array interface names it. A pair of equals is a
+    The two arrays are both int32 or both int64. NumPy arrays lie on the host. `resident` arrays lie on the device of
+    the shard and may still be being written in `stream`, as the CUDA array interface names it. A pair of equals is a
     self-loop and no entry. With `both`, each pair is two entries: there and back.
     """
 

@@ -8,7 +8,7 @@ no lock stays held and no work goes on behind the caller.
 
 from __future__ import annotations
 
-# What `signal` is made of. Its own functions look every handler up among enums, which takes longer than a small batch.
+# The C module of `signal`. The functions of `signal` convert handlers to enums, which takes longer than a small batch.
 from _signal import SIGINT, getsignal, signal  # type: ignore[import-not-found]
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait

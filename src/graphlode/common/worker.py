@@ -76,7 +76,7 @@ class Queued:
     """The part of a device that decides on which thread its work runs.
 
     A device is one queue, and so is each of its lanes. A lane is the same device, with the same memory and loaded
-    kernels, but with a queue of its own: its work waits for nobody else's.
+    kernels, but with a queue of its own: its work does not wait for other work.
     """
 
     def __init__(self, name: str) -> None:
@@ -138,7 +138,7 @@ class Queued:
         return other
 
     def current(self) -> AbstractContextManager[None]:
-        """What must be entered before the device is used on another thread than its worker."""
+        """The context to enter before another thread than the worker uses the device."""
         return _nothing_to_enter
 
     def for_brief_work(self) -> Self:

@@ -49,7 +49,7 @@ class CpuDevice(Queued):
         return array
 
     def for_brief_work(self) -> CpuDevice:
-        """The same with one thread: waking others takes longer than brief work does."""
+        """The same device with one thread: waking other threads takes longer than brief work."""
         return self._with_one_thread
 
     @cached_property

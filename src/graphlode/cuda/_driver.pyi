@@ -34,7 +34,7 @@ class Queue:
         Wait until a kernel has written the value to a 32-bit word in host memory that the GPU sees.
         """
 
-    def hear(self, words: object, value: int) -> list:
+    def read_report(self, words: object, value: int) -> list:
         """
         Wait until kernels have written the value to the upper halves of 64-bit words in host memory that the GPU sees. Returns the lower halves.
         """
@@ -65,9 +65,9 @@ class LaunchSequence:
     def run(self, values: tuple, after: int | None = ...) -> None:
         """Start all launches, after another stream has finished its work."""
 
-    def bind(self, values: tuple, changing: Sequence[int], told: object) -> BoundSequence:
+    def bind(self, values: tuple, changing: Sequence[int], reported: object) -> BoundSequence:
         """
-        Bind the values; only those with the numbers `changing` can change later. The kernels report to the host in the words `told`, as for `Queue.hear`.
+        Bind the values; only those with the numbers `changing` can change later. The kernels report to the host in the words `reported`, as for `Queue.read_report`.
         """
 
 class BoundSequence:

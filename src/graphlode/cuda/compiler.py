@@ -1,8 +1,8 @@
-"""CUDA sources as package data, and the closed list of ways in which each is compiled.
+"""CUDA sources as package data, and the closed list of specializations of each.
 
-A kernel is a `.cu` file beside its driver. Includes are flattened here and the defines are written on top, so that the
-text alone says what is compiled: it is the key of CuPy's disk cache and of the emulation's, and an edited header can
-never be served stale. `#line` directives keep every diagnostic at the file and line that its author knows.
+A kernel is a `.cu` file beside its driver. Includes are flattened here, and the defines are written on top, so the text
+alone determines what is compiled. The disk caches of CuPy and of the emulation use it as the key, so an edited header
+always causes a new build. `#line` directives keep the file and line of the source in every diagnostic.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graphlode.errors import InputError, KernelBuildError
 ROOT = Path(__file__).parent
 INCLUDE = ROOT / "include"
 
-# C++20 is what the emulation needs; the real device gets the newest standard that every supported NVRTC knows.
+# The emulation needs C++20. The real device uses the newest standard that every supported NVRTC knows.
 NVRTC_OPTIONS = ("-std=c++17", "-default-device")
 
 _INCLUDE_LINE = re.compile(r'\s*#\s*include\s+"([^"]+)"\s*(//.*)?')
@@ -32,8 +32,8 @@ _PRAGMA_ONCE = re.compile(r"\s*#\s*pragma\s+once\b.*")
 class KernelSource:
     """One `.cu` file: where it is, the kernels in it, and each define it needs with its legal values.
 
-    `stem` is the path below `root` without the suffix. Every combination of values is a specialisation, and the compile
-    test builds them all, so nothing can be asked for that was never compiled.
+    `stem` is the path below `root` without the suffix. Every combination of values is a specialization. The compile
+    test builds all of them, so a driver cannot request one that was never compiled.
     """
 
     stem: str
@@ -48,7 +48,7 @@ class KernelSource:
             yield Specialisation(self, tuple(zip(self.defines, values, strict=True)))
 
     def specialise(self, **defines: str) -> Specialisation:
-        """The specialisation with these values; one that was not declared is an error."""
+        """The specialization with these values. InputError if it was not declared."""
         if set(defines) != set(self.defines):
             raise InputError(
                 f"{self.stem} is compiled with the defines {_listed(self.defines)}, got {_listed(defines)}"
@@ -81,7 +81,7 @@ class Specialisation:
 
     @cached_property
     def text(self) -> str:
-        """The flattened source with its defines on top: all that a compiler needs."""
+        """The flattened source with its defines on top: everything that a compiler needs."""
         defines = "".join(f"#define {name} {value}\n" for name, value in self.values)
         return defines + flatten(f"{self.stem}.cu", self.source.root, self.source.include)
 
@@ -90,9 +90,9 @@ class Specialisation:
 
 
 def flatten(name: str, root: Path = ROOT, include: Path = INCLUDE) -> str:
-    """The text of `root / name` with each `#include "header"` replaced by that header, the first time it is named.
+    """The text of `root / name`, in which the first `#include` of each header is replaced by that header.
 
-    Headers that several parts share are in `include`; `"part/header.cuh"` is one of a part of this package.
+    Headers that several parts share are in `include`. `"part/header.cuh"` is a header of one part of this package.
     """
     seen: set[str] = set()
 
@@ -101,7 +101,7 @@ def flatten(name: str, root: Path = ROOT, include: Path = INCLUDE) -> str:
         for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
             found = _INCLUDE_LINE.fullmatch(line)
             if found is None:
-                # Each header is pasted once anyway, and compilers warn about the pragma outside of a header.
+                # Each header is included only once anyway, and compilers warn about the pragma outside of a header.
                 yield "" if _PRAGMA_ONCE.fullmatch(line) else line
             elif found[1] in seen:
                 yield ""

@@ -1,10 +1,11 @@
 """A CUDA GPU as a device: CuPy's arrays, memory pool and run-time compiler; one stream and one worker thread.
 
 CuPy is imported when a device is made, never before: importing graphlode must not need it. Device objects of the same
-GPU share what they hold, each on its own stream; what a driver has made is complete before another one can see it.
+GPU share the views that they hold, but each has its own stream. The arrays of a driver are complete before another
+device object can see them.
 
-Launches, and arrays on their way to the GPU and back, do not go through CuPy but through the extension `_driver`, in
-microseconds. All of a device may be used from any thread: what threads do is put in order by its one stream.
+Launches and copies between host and GPU use the extension `_driver` instead of CuPy, because it takes only
+microseconds. Any thread may use a device: its one stream puts their work in order.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from graphlode.types import AnyArray, Memory
 if TYPE_CHECKING:
     from graphlode.cuda.launcher import CudaModule
 
-_LARGE_BYTES = 4 << 20  # from here on, several threads move an array
-_MOST_MOVERS = 12  # of them: they then fill memory about as fast as the bus empties it
+_LARGE_BYTES = 4 << 20  # from here on, several threads copy an array
+_MOST_MOVERS = 12  # threads: these fill memory about as fast as the bus transfers it
 _IDS_PER_MOVER = 1 << 15  # pairs of ids
-_PLAIN_KINDS = "biuf"  # of dtypes whose bytes mean the same to CuPy
+_PLAIN_KINDS = "biuf"  # of dtypes with the same bytes in CuPy
 
 
 def available_cuda_devices() -> list[str]:
@@ -41,7 +42,7 @@ def available_cuda_devices() -> list[str]:
 
 
 def _count_devices() -> tuple[int, str]:
-    """How many GPUs can be used, and what was found. Asks the driver itself: importing CuPy takes far longer."""
+    """The number of usable GPUs, and a description. Asks the driver directly: importing CuPy takes far longer."""
     if find_spec("cupy") is None:
         return 0, "CuPy is not installed (install graphlode[cuda12] or graphlode[cuda13])"
     try:
@@ -85,7 +86,7 @@ class CudaDevice(Queued):
         self._open_queue()
 
     def _open_queue(self) -> None:
-        """A stream, and all that is bound to it: kernels are started in the stream of the device that loaded them."""
+        """Make a stream and everything bound to it: kernels start in the stream of the device that loaded them."""
         from graphlode.cuda import _driver
 
         with self._device:
@@ -119,7 +120,7 @@ class CudaDevice(Queued):
         }
 
     def memory(self) -> Memory:
-        """What CuPy's pool keeps for later is free to us."""
+        """Unused memory in CuPy's pool counts as free."""
         with self._current:
             free, total = self._device.mem_info
             return Memory(total=int(total), free=int(free) + int(self.xp.get_default_memory_pool().free_bytes()))
@@ -139,7 +140,7 @@ class CudaDevice(Queued):
         return found
 
     def get_pinned(self, array: Any) -> AnyArray:
-        """As `get`, at the full speed of the bus, into page-locked memory that goes back to CuPy's pool with the array."""
+        """As `get`, at the full speed of the bus, into page-locked memory. It returns to CuPy's pool with the array."""
         with self._current:
             memory = self.xp.cuda.alloc_pinned_memory(array.nbytes)
             found: AnyArray = np.frombuffer(memory, array.dtype, array.size).reshape(array.shape)
@@ -154,7 +155,7 @@ class CudaDevice(Queued):
         self.queue.wait_for_word(words, place, value)
 
     def read_report(self, words: AnyArray, value: int) -> list[int]:
-        return self.queue.hear(words, value)
+        return self.queue.read_report(words, value)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Any:
         with self._current:
@@ -245,14 +246,14 @@ def _is_plain(dtype: np.dtype[Any]) -> bool:
 
 
 class _Current:
-    """Entered by many threads, and many times by each: only the first time on a thread has something to do."""
+    """A context that many threads enter, each of them many times. Only the first entry of a thread has an effect."""
 
     def __init__(self, device: CudaDevice) -> None:
         self._name = device.name
         self._gpu = device._device
         self._stream = device.stream
         self._cuda = device.xp.cuda
-        self._depths: dict[int, int] = {}  # by thread: quicker than a threading.local
+        self._depths: dict[int, int] = {}  # by thread: faster than a threading.local
 
     def __enter__(self) -> None:
         thread = get_ident()

@@ -1,8 +1,8 @@
-"""What a driver beside a kernel may ask of its device, real or emulated, and the arithmetic both share.
+"""The interface of a device for the drivers of kernels, real or emulated, and arithmetic that both share.
 
 A driver runs on the device's worker thread, which has the right GPU and stream current, or inside of `current()` on
-another thread. It returns only when its work is done: what it leaves behind may then be used from any other stream.
-(Batches of a store may still be written, which then waits itself: see `wait_until_written` in reference/store/shard.py.)
+another thread. It returns only when its work is done, so any other stream may use its arrays. A batch of a store is the
+exception: it may still be written afterwards, and `finish` in store/shard.py waits for that.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 WARP = 32
 
-# What kernels may write into the first status word; the second holds the index at fault. See include/status.cuh.
+# Values of the first status word; the second word is the index at fault. See include/status.cuh.
 FAULTS = {
     1: "a neighbor is outside of the graph or breaks the order of the view",
     2: "a work queue is full",
@@ -35,21 +35,22 @@ class KernelModule(Protocol):
     """A compiled specialisation."""
 
     def launch(self, entry: str, grid: int, block: int, args: Sequence[Any], shared_bytes: int = 0) -> None:
-        """Start a kernel; `args` are arrays of the device and numpy scalars of the kernel's own widths."""
+        """Start a kernel. `args` are arrays of the device and numpy scalars with the widths of its parameters."""
 
     def prepare(self, entry: str, args: Sequence[Any], changing: Sequence[int] = ()) -> PreparedLaunch:
-        """A launch that is repeated often, with all of its arguments; those at the positions `changing` are replaced."""
+        """A launch to repeat, with all of its arguments. Those at the positions `changing` are replaced in each
+        launch."""
 
 
 class PreparedLaunch(Protocol):
-    """A launch to repeat. The arrays among its arguments are kept."""
+    """A launch to repeat. It keeps the arrays among its arguments."""
 
     def launch(self, grid: int, block: int, *changed: Any, shared_bytes: int = 0) -> None:
-        """Start it with new values for the arguments that change: arrays, or numbers, of any type, that fit."""
+        """Start it with new values for the changing arguments: arrays, or numbers of any type that fit."""
 
 
 class PlainPreparedLaunch:
-    """A prepared launch as a plain launch each time, on a device that has nothing better."""
+    """A prepared launch as a plain launch each time, for a device without faster ones."""
 
     def __init__(self, module: KernelModule, entry: str, args: Sequence[Any], changing: Sequence[int]) -> None:
         if not all(0 <= position < len(args) for position in changing):
@@ -92,45 +93,47 @@ class KernelDevice(Protocol):
     def empty(self, shape: int | tuple[int, ...], dtype: Any) -> Any: ...
 
     def allocate(self, nbytes: int) -> tuple[Any, int]:
-        """Memory that is there as long as the object is, and where it begins: what is an array only to kernels is had in a
-        quarter of the time. Inside of `current()`."""
+        """Memory that exists as long as the returned object, and its address. Takes a quarter of the time of an array.
+        Inside of `current()`."""
 
     def pooled_bytes(self) -> int:
-        """What the device was asked for so far, in use or not: an allocation that does not change it was a quick one. Inside
-        of `current()`."""
+        """Bytes that the pool has obtained from the device, used or not. An allocation that does not change it was
+        fast. Inside of `current()`."""
 
     def unpooled_bytes(self) -> int:
-        """What the device can still be asked for. Inside of `current()`."""
+        """Bytes that the pool can still obtain from the device. Inside of `current()`."""
 
     def words_in(self, memory: Any, count: int) -> Any:
-        """So many words of 64 bits at the beginning of what was allocated, as an array that keeps it."""
+        """The first `count` 64-bit words of allocated memory, as an array that keeps the memory."""
 
     def asarray(self, array: Any) -> Any: ...
 
     def ids(self, tails: AnyArray, heads: AnyArray) -> tuple[Any, Any]:
-        """Two arrays of the host, both int32 or both int64: as int32 if none is negative and all fit, else as they are."""
+        """Copies of two host arrays, both int32 or both int64: int32 if no id is negative and all fit, else the same
+        type."""
 
     def update(self, array: Any, start: int, values: Any) -> None: ...  # from the host, of the same type and contiguous
     def constant(self, key: Hashable, make: Callable[[], Any]) -> Any: ...  # uploaded once: never written to
     def get(self, array: Any) -> Any: ...
-    def get_pinned(self, array: Any) -> Any: ...  # for large results that are soon let go
+    def get_pinned(self, array: Any) -> Any: ...  # for large results with a short life
     def load(self, source: KernelSource, **defines: str) -> KernelModule: ...
     def status(self) -> Any: ...
     def raise_status(self, status: Any, operation: str) -> None: ...
     def synchronize(self) -> None: ...
 
     def wait_for_word(self, words: AnyArray, place: int, value: int) -> None:
-        """Until a kernel has written the value there, in memory of the host that the device sees."""
+        """Wait until a kernel has written the value there, in mapped memory of the host."""
 
     def read_report(self, words: AnyArray, value: int) -> list[int]:
-        """The lower halves of words of 64 bits in such memory, when kernels have written the value into all upper ones."""
+        """Wait until kernels have written the value into the upper halves of all 64-bit words in such memory. Returns
+        the lower halves."""
 
     def memory(self) -> Memory: ...
     def current(self) -> AbstractContextManager[None]: ...  # this GPU's stream, on the calling thread
 
 
 class Constants:
-    """Arrays that calls have in common, the latest ones: small tables, each of which would be uploaded by every call."""
+    """The small tables that recent calls used, so each is uploaded only once."""
 
     _MOST = 64
 
@@ -148,7 +151,7 @@ class Constants:
 
 
 def on_stream(driver: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """For drivers that are called from any thread: runs them inside of their device's `current()`."""
+    """A decorator for drivers that any thread calls: runs them inside of their device's `current()`."""
 
     @wraps(driver)
     def inside(device: Any, /, *args: P.args, **options: P.kwargs) -> R:
@@ -166,16 +169,16 @@ def launch_shape(
     per_block: int | None = None,
     blocks_per_multiprocessor: int = 8,
 ) -> tuple[int, int]:
-    """Grid and block for a grid-stride loop: no more blocks than are resident at once, nor than there is work for.
+    """Grid and block for a grid-stride loop: no more blocks than are resident at once, and no block without work.
 
-    `per_block` is how many items a block takes in one stride; by default one per thread.
+    `per_block` is the number of items that a block takes in one stride; by default one per thread.
     """
     needed = -(-items // (threads if per_block is None else per_block))
     return max(1, min(needed, device.num_multiprocessors * blocks_per_multiprocessor)), threads
 
 
 def check_launch(device: KernelDevice, entry: str, grid: int, block: int, shared_bytes: int) -> None:
-    """Raise InputError for a launch that no CUDA device accepts, rather than let it fail later and elsewhere."""
+    """Raise InputError for a launch that no CUDA device accepts. Otherwise it would fail later and elsewhere."""
     if not 1 <= grid < 2**31:
         raise InputError(f"{entry}: the grid must have 1 to 2^31 - 1 blocks, got {grid}")
     if not 1 <= block <= 1024:

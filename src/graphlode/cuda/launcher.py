@@ -1,7 +1,8 @@
-"""Kernels as a device launches them: compiled through CuPy, which keeps what it built on disk, started by the driver.
+"""Kernels of a GPU: CuPy compiles them and caches the result on disk, the driver starts them.
 
-CuPy takes 10 to 40 microseconds for a launch with ten arguments, most of them in Python; the extension `_driver` takes a
-few, nearly all of them in NVIDIA's driver. A launch goes into the device's own stream, whatever stream is current.
+CuPy takes 10 to 40 microseconds for a launch with ten arguments, most of them in Python. The extension `_driver` takes
+a few microseconds, nearly all of them in NVIDIA's driver. A launch always uses the stream of its device, whichever
+stream is current.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from graphlode.cuda.device import CudaDevice
     from graphlode.cuda.sequence import LaunchSequence, Step
 
-# Above this, dynamic shared memory must be asked for per kernel.
+# Above this, a kernel must request dynamic shared memory.
 PLAIN_SHARED_BYTES = 48 * 1024
 
 
@@ -47,7 +48,7 @@ class CudaModule:
         return CudaPreparedLaunch(self.device, entry, _driver.PreparedLaunch(kernel, tuple(args), tuple(changing)))
 
     def sequence(self, steps: Sequence[Step]) -> LaunchSequence | None:
-        """Launches of this and of other modules of the device; None where CuPy has to start them."""
+        """A sequence of launches of this and of other modules of the device. None if CuPy has to start them."""
         given = []
         for step in steps:
             kernel = step.module._kernel(step.entry) if isinstance(step.module, CudaModule) else None
@@ -64,7 +65,7 @@ class CudaModule:
 
 
 class CudaPreparedLaunch:
-    """A launch whose arguments lie ready, in words."""
+    """A launch whose arguments are stored as words."""
 
     def __init__(self, device: CudaDevice, entry: str, prepared: _driver.PreparedLaunch) -> None:
         self.device = device
@@ -77,7 +78,7 @@ class CudaPreparedLaunch:
 
 
 def _kernel(function: Any, entry: str, device: CudaDevice) -> _driver.Kernel | _CupyKernel:
-    """The kernel in the hands of the driver, or of CuPy where that does not tell the driver's handle."""
+    """The kernel, started by the driver; or by CuPy, if that does not give the driver's handle."""
     handle = getattr(function.kernel, "ptr", None)
     if handle is None:
         return _CupyKernel(function, entry, device)

@@ -1,7 +1,7 @@
-"""NVRTC, NVIDIA's run-time compiler, straight from its wheel: compiles for any architecture without a GPU or a driver.
+"""NVRTC, NVIDIA's run-time compiler, loaded from its wheel: compiles for any architecture without a GPU or a driver.
 
-On a GPU, CuPy does the compiling and keeps a disk cache. This module serves the compile test, which builds every
-specialisation on machines that have neither.
+On a GPU, CuPy compiles kernels and caches them on disk. This module is for the compile test, which builds every
+specialization on machines without GPU and CuPy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from graphlode.errors import DeviceUnavailableError, KernelBuildError
 
 
 def compile_to_cubin(kernel: Specialisation, architecture: str) -> bytes:
-    """The machine code of a specialisation for an architecture such as "sm_90"."""
+    """The machine code of a specialization for an architecture such as "sm_90"."""
     try:
         return compile_text(kernel.text, f"{kernel.stem}.cu", (f"-arch={architecture}", *NVRTC_OPTIONS))
     except KernelBuildError as error:

@@ -1,4 +1,4 @@
-"""Most bytes that drivers have of a device's memory at a time: what their arrays take, not what a pool keeps for later."""
+"""The peak of the device memory that drivers use: the bytes of their arrays, without unused memory of the pool."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Peak:
 
 @contextmanager
 def memory_peak(device: KernelDevice) -> Iterator[Peak]:
-    """Watches what the calling thread, the device's worker, takes and gives back, beyond what was held before."""
+    """Measure the peak of what the calling thread, the device's worker, allocates in the `with` block."""
     watch = _watch_pool if hasattr(device.xp, "cuda") else _watch_host
     with watch(device.xp) as peak:
         yield peak
@@ -47,7 +47,7 @@ def _watch_pool(cupy: Any) -> Iterator[Peak]:
 
 @contextmanager
 def _watch_host(_: Any) -> Iterator[Peak]:
-    """An emulated device has numpy's arrays, which are told to tracemalloc."""
+    """An emulated device has numpy's arrays, which tracemalloc records."""
     peak = Peak()
     tracemalloc.start()
     try:

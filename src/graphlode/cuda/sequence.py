@@ -1,9 +1,9 @@
 """Launches that always follow each other, started by one call.
 
-A batch of updates takes a few launches whose arguments are nearly the same for all batches, and little longer than
-those. What differs are a few values, the same ones for several launches: an array that was given, a count, a grid. A
-sequence is told once which argument of which launch is which value, and a call gives the values. On a GPU all of it is
-done by the extension `_driver`, so that Python is asked once and not once for every launch.
+A small batch takes little longer than its launches, and nearly all of their arguments are the same for all batches.
+Only a few values differ, such as an input array, a count or a grid, and several launches use the same value. A sequence
+records once which argument of which launch is which value; a call passes only the values. On a GPU the extension
+`_driver` starts all launches, so Python makes one call instead of one per launch.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from graphlode.types import AnyArray
 
 
 class Step(NamedTuple):
-    """One launch: a kernel with all of its arguments, of which those in `changing` are replaced by values of the call.
+    """One launch: a kernel with all of its arguments. Values of the call replace those in `changing`.
 
-    `grid` and `block` say which values these are; with a grid of 0 the launch is left out. An argument that is replaced
-    stands for its type only, but an array in its place is kept as long as the sequence is.
+    `grid` and `block` are the numbers of values. With a grid of 0 the launch is left out. A replaced argument defines
+    only the type, but the sequence keeps an array that is given there.
     """
 
     module: KernelModule
@@ -39,9 +39,10 @@ Wide = NewType("Wide", int)
 
 
 class StepTable:
-    """Makes steps by the names of values. The table is a NamedTuple class with a field for each value.
+    """Makes steps from the names of values. The table is a NamedTuple class with a field for each value.
 
-    The annotation of a field says what kernels get: `Any` an array, `int` an unsigned number of 32 bits, `Wide` one of 64.
+    The annotation of a field gives the type in kernels: `Any` is an array, `int` an unsigned 32-bit number, `Wide` a
+    64-bit number.
     """
 
     def __init__(self, device: KernelDevice, values: type[tuple[Any, ...]]) -> None:
@@ -72,7 +73,7 @@ class StepTable:
         return tuple(self._numbers[name] for name in names.split())
 
     def stand_in(self, name: str) -> Any:
-        """Something of the type of a value that is given later."""
+        """A placeholder with the type of the value."""
         return self._stand_ins[name]
 
 
@@ -80,24 +81,26 @@ class LaunchSequence(Protocol):
     def run(self, values: tuple[Any, ...], after: int | None = None) -> None:
         """Start all launches with these values: arrays, or numbers that fit.
 
-        `after` is a stream, as the CUDA array interface names it, that is waited for before anything is started.
+        First wait for the stream `after`, as the CUDA array interface names it.
         """
 
     def bind(self, values: tuple[Any, ...], changing: Sequence[int], reported: AnyArray) -> BoundSequence:
-        """The sequence with values of which only those with these numbers will change.
+        """Bind the values. Only those with the numbers `changing` can change later.
 
-        Its kernels tell the host what they did in `reported`: see `KernelDevice.read_report`.
+        The kernels write their report for the host into `reported`: see `KernelDevice.read_report`.
         """
 
 
 class BoundSequence(Protocol):
     def run(self, changed: tuple[Any, ...], awaited: int, after: int | None = None) -> list[int]:
-        """Start all launches with these values in the place of those that change; what the kernels tell with the number
-        `awaited`, as soon as they do, which may be before they are over."""
+        """Start all launches with new values for those that change.
+
+        Returns the report with the number `awaited` as soon as it arrives. The kernels may still be running then.
+        """
 
 
 class PlainSequence:
-    """One prepared launch after the other, on a device that has nothing better."""
+    """One prepared launch after the other, for a device without faster sequences."""
 
     def __init__(self, device: KernelDevice, steps: Sequence[Step]) -> None:
         self._device = device
@@ -138,7 +141,7 @@ class _PlainBound:
 
 
 def prepare_sequence(device: KernelDevice, steps: Sequence[Step]) -> LaunchSequence:
-    """The quickest that the device has."""
+    """The fastest sequence that the device offers."""
     make = getattr(steps[0].module, "sequence", None)
     found: LaunchSequence | None = None if make is None else make(steps)
     return found or PlainSequence(device, steps)

@@ -1,4 +1,4 @@
-"""The one protocol that every device follows.
+"""The protocol of every device.
 
 A device finds the kernel of an operation by its stem: `analytics.triangles` on the CPU is
 `graphlode.cpu.analytics.triangles`. That module has one function
@@ -6,9 +6,9 @@ A device finds the kernel of an operation by its stem: `analytics.triangles` on 
     launch(device, view, tasks, *, control, **parameters) -> partial
 
 with the same signature on every backend. `view` is what `hold` returned, `tasks` an iterator of unit ranges that may be
-shared with other devices, `partial` something the operation can combine. A view is built the same way, by the kernel
+shared with other devices, `partial` a value that the operation can combine. A view is built the same way, by the kernel
 module that the view names: `build(device, base, view, *, control) -> arrays`. Both kinds of module also have
-`memory(device, shape, **parameters) -> bytes`: what they take beside what is there already.
+`memory(device, shape, **parameters) -> bytes`: the memory that they need in addition to their input.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class View(Protocol):
-    """A read-only layout derived from a snapshot; hashable, so that what was built is found again."""
+    """A read-only layout derived from a snapshot. Hashable: it is the key of the built arrays."""
 
     @property
     def name(self) -> str: ...  # the stem of the kernel that builds it
@@ -38,7 +38,7 @@ class View(Protocol):
 
 
 class Snapshot(Protocol):
-    """What execution needs to know of a graph."""
+    """The part of a graph that execution uses."""
 
     @property
     def version(self) -> int: ...
@@ -84,7 +84,7 @@ def kernel_module(device: Device, stem: str) -> ModuleType:
 
 
 def shard_kernels(device: Device) -> ShardKernels:
-    """What keeps a shard of a store on the device."""
+    """The kernels that keep a shard of a store on the device."""
     return cast(ShardKernels, kernel_module(device, "store").KERNELS)
 
 
@@ -92,9 +92,9 @@ _claiming = Lock()
 
 
 def hold(device: Device, snapshot: Snapshot, view: View, control: Control) -> Any:
-    """The view's arrays on the device: found if the snapshot has them there already, else built there.
+    """The arrays of the view on the device. They are built if the snapshot does not have them there yet.
 
-    Devices that share a memory space wait for the one that builds, instead of building the same view again.
+    If devices share a memory space, one of them builds and the others wait for it.
     """
     key = (device.space, view)
     while True:
@@ -108,7 +108,7 @@ def hold(device: Device, snapshot: Snapshot, view: View, control: Control) -> An
         try:
             return found.result()
         except InterruptedError:
-            control.check()  # whoever was building it was stopped; we were not
+            control.check()  # the run that was building it was stopped; this one was not
 
 
 def _build_into(place: Future[Any], device: Device, snapshot: Snapshot, view: View, control: Control) -> Any:
@@ -118,7 +118,7 @@ def _build_into(place: Future[Any], device: Device, snapshot: Snapshot, view: Vi
         else:
             base = hold(device, snapshot, view.base, control)
             built = kernel_module(device, view.name).build(device, base, view, control=control)
-        device.synchronize()  # whoever waits may read on another stream than the one that builds
+        device.synchronize()  # waiting threads may read in another stream
     except BaseException as error:
         del snapshot.held[(device.space, view)]
         place.set_exception(error)

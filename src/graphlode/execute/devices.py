@@ -1,8 +1,8 @@
-"""From what the user writes to device objects: the only place that chooses a device.
+"""Device objects from the names that the user writes: the only place that chooses a device.
 
-`"auto"` is every CUDA device if there is one and the operation has a kernel for it, else the CPU (or what the setting
-`devices` says). A name, or a list of names in which a name may come twice (two streams of one GPU, two CPU instances that
-share the threads), is taken as it is: an explicit device never falls back to another one.
+`"auto"` is the setting `devices` if there is one. Otherwise it is all CUDA devices, if the operation has a kernel for
+them, else the CPU. An explicit name never falls back to another device. In a list, a name may occur twice: two streams
+of one GPU, or two CPU instances that share the threads.
 """
 
 from __future__ import annotations

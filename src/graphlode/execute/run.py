@@ -1,8 +1,7 @@
 """Running an operation: devices, shares, tasks, partials, result.
 
-Every device gets the view built in its own memory and a stream of tasks; all devices work at the same time; partials are
-combined at the end. How fast each device was is remembered, so that the next run of the operation starts with better
-shares.
+Every device builds the view in its own memory and takes tasks. All devices work at the same time, and partials are
+combined at the end. The rate of each device is recorded, so the next run of the operation starts with better shares.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ _WORTH_ASKING = 64 * 2**20
 _ASKED_AGAIN_AFTER = 1.0  # seconds
 _seen_free: dict[str, tuple[float, int]] = {}
 
-# Buckets per second of each device at each operation, as seen in runs that several devices shared. Buckets hold even work;
-# units do not: rows of hubs come last and take longest.
+# Buckets per second of each device and operation, measured in runs on several devices. All buckets hold the same work.
+# Units do not: rows of hubs come last and take longest.
 _rates: dict[tuple[str, str], float] = {}
 
 
@@ -61,8 +60,8 @@ def run(
 ) -> Outcome:
     """Run the operation on the snapshot and combine what the devices return.
 
-    `control` is for callers who stop the run from another thread. With `aside` the run has threads of its own, and the
-    devices stay free for others meanwhile.
+    `control` lets a caller stop the run from another thread. With `aside` the run has threads of its own, so the
+    devices stay free for other work.
     """
     started = perf_counter()
     chosen = resolve(devices, operation.kernels)
@@ -123,7 +122,7 @@ def _run_alone(
     control: Control,
     progress: Progress | None,
 ) -> _Finished:
-    """One device: everything is one task, and view and kernel are one trip to its worker."""
+    """Run on one device. All units are one task, and its worker builds the view and runs the kernel in one call."""
     num_units = 0 if progress is None else _units_ahead(operation, snapshot)
 
     def work() -> _Finished:
@@ -147,7 +146,7 @@ def _run_shared(
     progress: Progress | None,
     shares: Shares,
 ) -> _Finished:
-    """Several devices: each builds the view in its memory, then all take tasks from one queue."""
+    """Run on several devices. Each builds the view in its memory, then all take tasks from one queue."""
     begun = perf_counter()
     holds = [(device, partial(hold, device, snapshot, operation.view, control.beside())) for device in devices]
     views = run_all(holds, control)
@@ -170,13 +169,13 @@ def _run_shared(
 
 
 def _units_ahead(operation: Operation, snapshot: Snapshot) -> int:
-    """How many units a run will have, before the view is there: an oriented view has each edge once."""
+    """The number of units of a run, before the view exists. An oriented view has each edge once."""
     shape = snapshot.sizes
     return shape["num_vertices"] if operation.unit == "vertex" else shape["num_edges"]
 
 
 def memory_needed(operation: Operation, device: Device, snapshot: Snapshot, parameters: Mapping[str, Any]) -> int:
-    """Bytes that the operation takes on the device beside the graph itself: views that are not there yet, and work."""
+    """Bytes that the operation needs on the device in addition to the graph: missing views, and working memory."""
     shape = snapshot.sizes
     needed = int(kernel_module(device, operation.name).memory(device, shape, **parameters))
     view: View | None = operation.view
@@ -195,7 +194,7 @@ def _view_bytes(view: View, device: Device, shape: Mapping[str, int]) -> int:
 
 
 def memory_free(device: Device) -> int:
-    """Bytes that an operation may take on the device: what is free, or the setting `memory_limit` if that is less."""
+    """Bytes that an operation may use on the device: the free memory, or the setting `memory_limit` if that is less."""
     limit, free = settings().memory_limit, device.memory().free
     return free if limit is None else min(limit, free)
 
@@ -215,7 +214,7 @@ def require_memory(operation: Operation, device: Device, snapshot: Snapshot, par
 
 
 def _was_plenty(device: Device, needed: int) -> bool:
-    """Whether the device had twice as much free a moment ago: calls in a row do not all ask."""
+    """Whether the device had twice as much free memory within the last second, so it is not asked in every call."""
     when, free = _seen_free.get(device.name, (0.0, 0))
     return perf_counter() - when < _ASKED_AGAIN_AFTER and 2 * needed < free
 
@@ -223,7 +222,7 @@ def _was_plenty(device: Device, needed: int) -> bool:
 def _cuts(
     operation: Operation, device: Device, snapshot: Snapshot, view: Mapping[str, Any], num_units: int
 ) -> Int64Array:
-    """Where the units are cut into pieces of even work. Kept with the snapshot: finding out may take longer than a run."""
+    """The boundaries of pieces with equal work. Cached in the snapshot: computing them may take longer than a run."""
     if operation.work is None:
         return cut_evenly(num_units)
     key = (f"cuts of {operation.name}", operation.view)
@@ -236,7 +235,7 @@ def _cuts(
 
 
 def _table(operation: Operation, devices: list[Device], shares: Shares) -> ShareTable:
-    """Who begins with how much: what the user has fixed, else the rates that were seen, else a guess."""
+    """The initial shares: those of the user, else the measured rates, else the nominal speeds."""
     if shares != "auto":
         return ShareTable(weights_from(shares, [device.name for device in devices], canonical))
     rates = [_rates.get((operation.name, device.name)) for device in devices]
@@ -249,7 +248,7 @@ def _remember(operation: Operation, devices: list[Device], buckets: list[int], b
         if done and seconds > 0:
             key = (operation.name, device.name)
             rate = done / seconds
-            _rates[key] = float(np.sqrt(_rates.get(key, rate) * rate))  # a damped average: one odd run counts half
+            _rates[key] = float(np.sqrt(_rates.get(key, rate) * rate))  # a geometric mean: one unusual run counts half
 
 
 def _by_name(devices: list[Device], units: list[int]) -> dict[str, int]:

@@ -45,7 +45,7 @@ def file_kind(path: Path, format: str | None = None) -> FileKind:
         found = SUFFIXES[suffixes[-1]]
     else:
         raise InputError(
-            f"{path}: the suffix does not tell the format; give format= one of {', '.join(get_args(Format))}, "
+            f"{path}: the suffix does not name the format; give format= one of {', '.join(get_args(Format))}, "
             f"or use one of {', '.join(SUFFIXES)}, each text format also with {', '.join(COMPRESSIONS)}"
         )
     if compression and found in ("npz", "parquet"):

@@ -125,7 +125,7 @@ class TiledEdges:
         if self._store.version != self._version:
             raise StateError(
                 f"the store has version {self._store.version}, its tiles {self._version}: batches must come through the "
-                "tiles; make them anew"
+                "tiles; make new tiles"
             )
 
 

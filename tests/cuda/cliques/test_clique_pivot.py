@@ -272,7 +272,7 @@ def test_a_neighbor_that_breaks_the_order_is_a_fault(bench: Bench, length: int, 
         count(bench, view, 3)
 
 
-def test_the_estimate_looks_at_heavy_roots_and_tells_methods_apart(bench: Bench) -> None:
+def test_the_estimate_samples_heavy_roots_and_ranks_the_methods(bench: Bench) -> None:
     """In a large clique, enumeration takes astronomically long and pivoting almost no time."""
     view = view_of(complete_rows(60))
     found = bench.do(lambda: cliques.estimate(bench.device, on_device(bench, view), control=Control(), k=20, by=None))

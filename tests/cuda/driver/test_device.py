@@ -69,17 +69,17 @@ def test_fresh_arrays(bench: Bench) -> None:
     assert status.dtype == np.int64 and status.tolist() == [0, 0]
 
 
-def test_memory_that_comes_again_is_not_asked_for_again(bench: Bench) -> None:
+def test_memory_is_reused_without_another_allocation(bench: Bench) -> None:
     device = bench.device
 
     def sizes() -> list[int]:
-        told = []
+        pooled = []
         for _ in range(2):
             held = [device.allocate(1 << 20) for _ in range(3)]
-            told.append(device.pooled_bytes())
+            pooled.append(device.pooled_bytes())
             del held
-        device.allocate(told[-1] + 1)
-        return [*told, device.pooled_bytes()]
+        device.allocate(pooled[-1] + 1)
+        return [*pooled, device.pooled_bytes()]
 
     first, again, more = bench.do(sizes)
     assert first == again < more
@@ -131,7 +131,7 @@ def test_vertices_are_ints_or_long_longs() -> None:
     assert (vertex_define(np.int32), vertex_define(np.int64)) == ("int", "long long")
 
 
-def test_emulated_devices_are_told_apart() -> None:
+def test_emulated_devices_have_different_names() -> None:
     first, second = EmulatedDevice(), EmulatedDevice(1, num_multiprocessors=7, max_shared_bytes=1 << 20)
     assert (first.name, first.space) == ("cuda-emulated", "cuda-emulated:0")
     assert (second.name, second.space) == ("cuda-emulated:1", "cuda-emulated:1")

@@ -1,4 +1,5 @@
-"""The extension `_driver`, tried without a GPU against a library that answers like NVIDIA's driver (fake_driver.cpp)."""
+"""The extension `_driver`, tried without a GPU against a library that answers like NVIDIA's driver
+(fake_driver.cpp)."""
 
 from __future__ import annotations
 
@@ -152,7 +153,7 @@ def test_a_prepared_launch_knows_how_much_changes(kernel: Make) -> None:
         prepared.launch(1, 1, 0, (1, 2))
 
 
-def test_a_sequence_waits_for_the_stream_of_whoever_made_its_arrays(
+def test_a_sequence_waits_for_the_stream_that_made_its_arrays(
     queue: _driver.Queue, kernel: Make, fake: ctypes.CDLL
 ) -> None:
     sequence = _driver.LaunchSequence(queue, [(kernel(8), (Array(1),), [(0, 1)], 0, 0, 0)])
@@ -174,29 +175,29 @@ def test_a_sequence_waits_for_the_stream_of_whoever_made_its_arrays(
 
 
 def words_with(number: int, lower: list[int]) -> AnyArray:
-    """As kernels tell them to the host."""
+    """Words as kernels report them to the host."""
     return np.array(lower, np.uint64) | np.uint64(number << 32)
 
 
-def test_a_bound_sequence_replaces_what_changes_and_returns_what_is_told(
+def test_a_bound_sequence_replaces_changing_values_and_returns_the_report(
     queue: _driver.Queue, kernel: Make, fake: ctypes.CDLL
 ) -> None:
     first = kernel(8, 4), (Array(1), np.uint32(2)), [(0, 2), (1, 3)], 0, 1, 0
     second = kernel(4, 8), (np.uint32(2), Array(1)), [(0, 3), (1, 4)], 0, 1, 16
     sequence = _driver.LaunchSequence(queue, [first, second])
-    told = words_with(6, [5, 6, 7])
-    bound = sequence.bind((2, 32, Array(10), 20, Array(30)), [2, 3], told)
+    words = words_with(6, [5, 6, 7])
+    bound = sequence.bind((2, 32, Array(10), 20, Array(30)), [2, 3], words)
     assert bound.run((Array(11), 21), 6) == [5, 6, 7]
     assert take(fake) == ((2, 32, 0), struct.pack("=QI", 11, 21))
     assert take(fake) == ((2, 32, 16), struct.pack("=IQ", 21, 30))
-    told[:] = words_with(9, [8, 9, 2**32 - 1])
+    words[:] = words_with(9, [8, 9, 2**32 - 1])
     assert bound.run((Array(12), np.int64(22)), 9, 77) == [8, 9, 2**32 - 1]
     assert take(fake) == ((2, 32, 0), struct.pack("=QI", 12, 22)) and take(fake) is not None
     for changed, says in [((Array(1),), "2 values change, got 1"), ((1, 2), "an array of the device, got int")]:
         with pytest.raises(InputError, match=says):
             bound.run(changed, 9)
     with pytest.raises(InputError, match="a sequence takes 5 values, got 2"):
-        sequence.bind((2, 32), [], told)
+        sequence.bind((2, 32), [], words)
     assert take(fake) is None
     with pytest.raises(KernelFaultError, match="without the word that was waited for"):
         bound.run((Array(12), 22), 10)
@@ -222,17 +223,17 @@ def test_a_word_that_is_there_is_not_waited_for_and_one_that_never_comes_is_a_fa
         queue.wait_for_word(words, 2, 0)
 
 
-def test_what_is_told_is_heard_when_all_of_it_is_there(queue: _driver.Queue, fake: ctypes.CDLL) -> None:
-    told, before = words_with(3, [1, 2**32 - 1]), fake.fake_num_waits()
-    assert queue.hear(told, 3) == [1, 2**32 - 1] and fake.fake_num_waits() == before
+def test_a_report_is_read_when_all_of_its_words_have_arrived(queue: _driver.Queue, fake: ctypes.CDLL) -> None:
+    words, before = words_with(3, [1, 2**32 - 1]), fake.fake_num_waits()
+    assert queue.read_report(words, 3) == [1, 2**32 - 1] and fake.fake_num_waits() == before
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(queue.hear, told, 4)
-        told[1] = words_with(4, [8])[0]  # in any order
-        told[0] = words_with(4, [7])[0]
+        waiting = pool.submit(queue.read_report, words, 4)
+        words[1] = words_with(4, [8])[0]  # in any order
+        words[0] = words_with(4, [7])[0]
         assert waiting.result() == [7, 8]
-    told[0] = words_with(5, [7])[0]
+    words[0] = words_with(5, [7])[0]
     with pytest.raises(KernelFaultError, match="without the word that was waited for"):
-        queue.hear(told, 5)  # the other one never comes
+        queue.read_report(words, 5)  # the other word never arrives
 
 
 def test_several_threads_send_fetch_and_launch_at_once(queue: _driver.Queue, kernel: Make, fake: ctypes.CDLL) -> None:

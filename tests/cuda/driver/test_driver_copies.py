@@ -1,4 +1,5 @@
-"""Arrays on their way to a GPU and back through the extension `_driver`, tried against a library that answers like NVIDIA's."""
+"""Arrays on their way to a GPU and back through the extension `_driver`, tried against a library that answers like
+NVIDIA's."""
 
 from __future__ import annotations
 
@@ -80,7 +81,7 @@ def test_arrays_that_are_not_contiguous_or_not_to_be_written_are_refused(queue: 
 
 
 @pytest.mark.parametrize("call", ["cuMemcpyHtoDAsync", "cuEventSynchronize", "cuEventRecord"])
-def test_nobody_waits_for_what_will_not_be_sent(queue: _driver.Queue, fake: ctypes.CDLL, call: str) -> None:
+def test_no_thread_waits_for_an_array_that_will_not_be_sent(queue: _driver.Queue, fake: ctypes.CDLL, call: str) -> None:
     sent = np.random.default_rng(1).integers(0, 255, 40 * SECTION, np.uint8)  # more than is under way at a time
     there = np.zeros_like(sent)
     fake.fake_fail(call.encode(), 700)

@@ -96,7 +96,7 @@ def test_a_sequence_gives_its_values_to_every_launch_that_wants_them(bench: Benc
     assert second == [*EXPECTED[:5], -3, *EXPECTED[6:]]
 
 
-def test_a_bound_sequence_changes_what_it_is_told_to(bench: Bench) -> None:
+def test_a_bound_sequence_changes_only_the_changing_values(bench: Bench) -> None:
     device = bench.device
 
     def work() -> tuple[list[int], list[list[float]]]:
@@ -105,16 +105,16 @@ def test_a_bound_sequence_changes_what_it_is_told_to(bench: Bench) -> None:
         given = tuple(arguments(outs[0], device.asarray))
         grid, block, number, out = range(4)
         sequence = prepare_sequence(device, [Step(module, "arguments_all", given, {3: number, 10: out}, grid, block)])
-        told = np.array([4, 5], np.uint64) | np.uint64(5 << 32)
-        bound = sequence.bind((1, 32, -3, outs[0]), (out,), told)
-        heard = bound.run((outs[1],), 5)
+        words = np.array([4, 5], np.uint64) | np.uint64(5 << 32)
+        bound = sequence.bind((1, 32, -3, outs[0]), (out,), words)
+        report = bound.run((outs[1],), 5)
         with pytest.raises((InputError, ValueError)):
             bound.run((outs[1], 7), 5)
         device.synchronize()
-        return heard, [device.get(out).tolist() for out in outs]
+        return report, [device.get(out).tolist() for out in outs]
 
-    heard, (unused, changed, other) = bench.do(work)
-    assert heard == [4, 5] and unused == other == [0] * 10
+    report, (unused, changed, other) = bench.do(work)
+    assert report == [4, 5] and unused == other == [0] * 10
     assert changed == [*EXPECTED[:3], -3, *EXPECTED[4:]]
 
 
@@ -148,7 +148,7 @@ def test_what_is_on_the_host_is_got_as_it_is(bench: Bench) -> None:
 
 
 class HiddenFunction:
-    """A kernel of a CuPy that does not tell the driver's handle."""
+    """A kernel of a CuPy that does not give the driver's handle."""
 
     def __init__(self) -> None:
         self.kernel = object()

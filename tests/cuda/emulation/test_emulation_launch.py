@@ -100,7 +100,7 @@ def test_impossible_launches_are_input_errors(bench: Bench, grid: int, block: in
         bench.do(lambda: module.launch("arguments_none", grid, block, [], shared))
 
 
-def test_all_shared_memory_of_the_device_can_be_had(bench: Bench) -> None:
+def test_all_shared_memory_of_the_device_can_be_used(bench: Bench) -> None:
     block = 1000
     values, turned, sums = np.ones(block, np.int32), np.zeros(block, np.int32), np.zeros(1, np.int64)
     most = (bench.device.max_shared_bytes - 4096) // 16 * 16  # the kernel has 4096 bytes of static memory, too

@@ -1,4 +1,4 @@
-"""The memory of a device behind a pool that keeps what it was asked for and cuts pieces from it, as CuPy's does."""
+"""An emulated device with a pool that keeps its memory and cuts pieces from it, like that of CuPy."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from graphlode.errors import DeviceMemoryError
 
 
 class CuttingPool(EmulatedDevice):
-    """Nothing is there to be written: only addresses are handed out. `asked` are the bytes of each time that the device
-    itself had to be asked. It has `room` for so many pages."""
+    """Allocations return only addresses, without memory. `asked` are the sizes in bytes of the allocations from the
+    device itself. The device has memory for `room` pages."""
 
     page_bytes = 1
 
@@ -21,8 +21,8 @@ class CuttingPool(EmulatedDevice):
         super().__init__()
         self._room = room
         self.asked: list[int] = []
-        self._free: dict[int, int] = {}  # bytes by where they begin
-        self._begins: set[int] = set()  # of what the device gave
+        self._free: dict[int, int] = {}  # bytes by address
+        self._begins: set[int] = set()  # of memory from the device
         self._end = 1 << 20
 
     def pooled_bytes(self) -> int:
@@ -38,11 +38,11 @@ class CuttingPool(EmulatedDevice):
         return memory, begin
 
     def forget_free(self) -> None:
-        """What is free is given back to the device."""
+        """Return free memory to the device."""
         self._free.clear()
 
     def _cut(self, nbytes: int) -> int:
-        """From the smallest piece that is large enough."""
+        """Allocate from the smallest free piece that is large enough."""
         found = min((size, begin) for begin, size in [*self._free.items(), (self._end, 2**62)] if size >= nbytes)[1]
         if found == self._end:
             if nbytes > self.unpooled_bytes():
@@ -57,7 +57,7 @@ class CuttingPool(EmulatedDevice):
         return found
 
     def _take_back(self, begin: int, nbytes: int) -> None:
-        """With what lies free beside it, if the device gave that together."""
+        """Join the piece with its free neighbors, if they are from one allocation of the device."""
         end = begin + nbytes
         if end in self._free and end not in self._begins:
             nbytes += self._free.pop(end)

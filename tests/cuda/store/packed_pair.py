@@ -1,4 +1,4 @@
-"""A shard on a GPU beside the reference's, for tests: both get the same batches and must be the same afterwards."""
+"""A shard on a GPU and one of the reference, for tests: both get the same batches and must have the same entries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Keys = Any
 
 
 class Pair:
-    """A shard and the reference's, given the same batches."""
+    """A shard on a GPU and one of the reference, with the same batches."""
 
     def __init__(self, bench: Bench, num_rows: int, *, weighted: bool = False) -> None:
         self.bench, self.device = bench, bench.device
@@ -34,7 +34,8 @@ class Pair:
         path: Path = "in place",
         taken: Path | None = None,
     ) -> Change:
-        """One batch on both; the shard must be the same and sound afterwards. `taken`: the path it must take instead."""
+        """Apply one batch to both. They must be equal then, and the shard valid. `taken`: the path that it must take
+        instead."""
         keys = np.asarray(keys, np.uint64)
         plan = reference.prepare(None, self.expected, keys, deletes, weights, path=path, control=Control())
         wanted = reference.commit(None, plan)
@@ -52,21 +53,21 @@ class Pair:
         return change
 
     def prepare(self, keys: Keys, deletes: Any = None, *, path: Path = "in place", control: Any = None) -> Any:
-        """A plan for the shard alone."""
+        """A plan for the shard on the GPU alone."""
         control = control or Control()
         return self.bench.do(
             lambda: packed.prepare(self.device, self.state, keys, deletes, None, path=path, control=control)
         )
 
     def ask(self, function: Callable[..., Any], *args: Any) -> Any:
-        """What a function of the module says of the shard."""
+        """The result of a function of the module for the shard."""
         return self.bench.do(lambda: function(self.device, self.state, *args))
 
     def check(self) -> None:
         assert_same(self.bench, self.state, self.expected)
 
     def leaf_counts(self) -> Any:
-        """The entries of every leaf in key order, a row per page."""
+        """The number of entries of every leaf in key order, one row per page."""
         state = self.state
         device = self.device
         return self.bench.do(lambda: device.get(leaf_counts(device, state.described(device), state.pages.size)))
@@ -94,6 +95,6 @@ def assert_same(bench: Bench, state: Any, expected: Any) -> None:
 
 
 def random_keys(rng: np.random.Generator, count: int, num_rows: int) -> Keys:
-    """Of very different degrees: low rows are drawn more often."""
+    """Keys of rows with very different degrees: low rows are drawn more often."""
     rows = (rng.random(count) ** 3 * num_rows).astype(np.int64)
     return keys_of(rows, rng.integers(0, num_rows, count))

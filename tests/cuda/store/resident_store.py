@@ -1,4 +1,4 @@
-"""A store whose batches lie on its device, which may be one that is not there."""
+"""A store whose batches lie on its device, which may be emulated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Edges = set[tuple[int, int]]
 
 
 class ResidentStore:
-    """`loaded`: with so many random edges, or fewer if some are drawn twice."""
+    """`loaded` is the number of random edges in the store; it has fewer if some are drawn twice."""
 
     def __init__(self, device: str, loaded: int = 60_000, *, shares: Mapping[str, float] | None = None, **how: Any):
         self.device: Any = resolve(device)[0]
@@ -33,14 +33,14 @@ class ResidentStore:
         if self.device.xp is np:
             return gl.Batch._on_device(src, dst, weights, delete)
         there = self.device.put({"src": src, "dst": dst})
-        self.device.synchronize()  # it writes them in a stream of its own, not in the one that the batch hears of
+        self.device.synchronize()  # the device writes them in its own stream, not in that of the batch
         return gl.Batch(**there, weights=weights, delete=delete)
 
     def apply(self, src: AnyArray, dst: AnyArray, delete: Any = None) -> gl.BatchResult:
         return self.store.apply(self.batch(src, dst, None, delete))
 
     def settle(self) -> None:
-        """Batches that change nothing the second time: afterwards there are buffers, and no version is held."""
+        """Apply batches twice, so that buffers exist. Afterwards no version is held."""
         ids = np.arange(50, dtype=np.int32)
         for _ in range(3):
             self.apply(ids, ids + 1)
@@ -63,7 +63,7 @@ def pairs_of(src: AnyArray, dst: AnyArray, *, directed: bool = True) -> Edges:
 
 @contextmanager
 def counted_requests(of: ResidentStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """How often each batch asks the device for memory before it is certain."""
+    """The number of allocations by each batch before it is certain."""
     kind, kernels, asked = type(of.device), of.shard.kernels, 0
     counts: list[int] = []
     apply: Any = kernels.apply

@@ -1,4 +1,4 @@
-"""How batches reach the shards of a GPU: as pairs, on the device, in one go, sorted there."""
+"""The ways of a batch to the shards of a GPU: as pairs, on the device, in one step, sorted there."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_pairs_are_made_into_keys_on_the_device(bench: Bench, dtype: Any, both: 
 
 
 class OnOneOfTwo(np.ndarray):
-    """An array of a device that is not there, but has a number and streams."""
+    """An array of a device that does not exist, but has a number and streams."""
 
     data: Any = SimpleNamespace(device_id=1)
     __cuda_array_interface__ = {"data": (4096, False)}
@@ -84,7 +84,7 @@ def test_pairs_that_may_still_be_written_are_waited_for_before_they_are_read() -
         staging: Any = SimpleNamespace(device_number=number, on_device={"deletes": 0, "weights": 0})
         steps.clear()
         given = take(device, staging, Pairs(rows, rows, 4, 100, resident=True, stream=5), None, None)
-        assert steps == wanted and given.stream == stream  # if they lie here, whoever launches waits
+        assert steps == wanted and given.stream == stream  # if they lie on this device, the first launch waits for them
         assert given.tails is rows and given.count == 4 and given.neighbor_bits == 7
 
 
@@ -118,7 +118,7 @@ def test_pairs_outside_of_the_shard_leave_no_trace(bench: Bench, size: int) -> N
 def test_a_batch_is_written_by_the_launches_that_plan_it_unless_pages_must_be_split(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then other launches follow, with memory for them or, the first time, without."""
+    """Then a second round of launches follows, with memory for it or, the first time, without."""
     asked: list[bool] = []
     write_at_once = packed.write_at_once
 
@@ -129,7 +129,7 @@ def test_a_batch_is_written_by_the_launches_that_plan_it_unless_pages_must_be_sp
     monkeypatch.setattr(packed, "write_at_once", noted)
     rng, pair = np.random.default_rng(22), Pair(bench, 400)
     pair.apply(random_keys(rng, 60_000, 400), path="merge")
-    pair.apply(random_keys(rng, 10, 400))  # from now on there are buffers
+    pair.apply(random_keys(rng, 10, 400))  # from here on buffers exist
     for size in (1, 100, 2000, 3000, 900, 900, 900, 900):
         keys = keys_of(rng.integers(0, 400, size), rng.integers(0, 400, size))
         if size == 900:
@@ -157,7 +157,7 @@ def test_a_merge_that_changes_little_takes_no_more_memory_than_it_needs(bench: B
     keys = np.unique(keys_of(rng.integers(0, 3000, 400_000), rng.integers(0, 3000, 400_000)))
     pair.apply(keys, path="merge")
     before = pair.ask(packed.nbytes)
-    for gone in (False, True):  # all are there; then all go but a few
+    for gone in (False, True):  # all exist; then all but a few are deleted
         deletes = np.full(keys.size, gone)
         deletes[::50] = False
         pair.apply(keys, deletes, path="merge")
@@ -203,7 +203,7 @@ def test_several_blocks_group_pages_as_one_does(bench: Bench, monkeypatch: pytes
     grown = pair.statistics["pages"]
     gone = keys_of(
         np.repeat(np.arange(255, 285), per_row), np.tile(np.arange(per_row), 30)
-    )  # across the blocks' border
+    )  # across the border of two blocks
     assert pair.apply(gone, np.ones(gone.size, bool)).path == "in place"
     assert pages < grown > pair.statistics["pages"]
 
@@ -217,7 +217,7 @@ def test_several_blocks_group_pages_as_one_does(bench: Bench, monkeypatch: pytes
 def test_a_stretch_of_pages_that_runs_empty_takes_its_neighbors_along(
     bench: Bench, rows: list[int], held: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whole groups of pages have nothing left: the device joins them with others, as the host does."""
+    """Whole groups of pages become empty: the device joins them with others, as the host does."""
     monkeypatch.setattr(packed, "are_very_many", lambda *_: False)
 
     def emptied(by_host: bool) -> Any:
@@ -317,7 +317,7 @@ def test_epochs_begin_again_before_kernels_cannot_count_them(bench: Bench) -> No
 def test_batches_of_a_size_are_sorted_by_all_bits_of_rows_that_came_later(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Launches are kept by what batches have in common; the structs of directories come again, with other rows in them."""
+    """Similar batches share their launches. The structs of directories are reused, with other rows in them."""
     monkeypatch.setattr(packed_sort, "MOST_TILES", 2)  # so that these batches are sorted by digits
     rng, known = np.random.default_rng(33), set[int]()
     state = bench.do(lambda: packed.create(bench.device, num_rows=200, weighted=False))
@@ -345,7 +345,7 @@ def test_batches_of_a_size_are_sorted_by_all_bits_of_rows_that_came_later(
 def test_pages_that_several_blocks_spread_together_are_the_same(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, parts: int, weighted: bool
 ) -> None:
-    """Splits, hot leaves, deletes and copies of pages that a version holds."""
+    """Batches with splits, hot leaves, deletes and copies of pages that a version holds."""
     monkeypatch.setattr(packed_pages, "parts_of_job", lambda *_: parts)
     pair, rng = Pair(bench, 60, weighted=weighted), np.random.default_rng(17)
 

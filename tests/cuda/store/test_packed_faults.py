@@ -1,4 +1,4 @@
-"""A device whose memory fails now and then: every batch is there or it is not, and versions stay what they were."""
+"""A device on which allocations fail: every batch is applied as a whole or not at all, and versions do not change."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ SIZES = [1, 300, 1500, 2048, 2049, 4000, 9000, 20_000]
 
 
 class Failing(EmulatedDevice):
-    """Allocations fail where it is told so, by their number."""
+    """A device on which the allocations with chosen numbers fail."""
 
     def __init__(self) -> None:
         super().__init__()
         self._fails: Callable[[int], bool] = lambda _: False
-        self.number = 0  # of allocations since it was told
+        self.number = 0  # of allocations since the choice
 
     @contextmanager
     def failing(self, fails: Callable[[int], bool]) -> Iterator[None]:
@@ -76,7 +76,7 @@ def write(pair: Pair, how: How, path: Path, keys: Any, deletes: Any, weights: An
 
 
 def expect(pair: Pair, change: Change | None, path: Path, *batch: Any) -> None:
-    """What a batch of which this is said should have left; None: nothing."""
+    """The expected effect of a batch with this description; None: it changes nothing."""
     if change is not None:
         plan = reference.prepare(None, pair.expected, *batch, path=path, control=Control())
         assert change[:3] == reference.commit(None, plan)[:3]
@@ -84,7 +84,7 @@ def expect(pair: Pair, change: Change | None, path: Path, *batch: Any) -> None:
 
 
 def drawn_batch(rng: np.random.Generator, there: Any, size: int) -> tuple[Any, Any]:
-    """New keys and some that are there, of one row or of all."""
+    """New keys and some existing ones, of one row or of all."""
     rows = np.full(size, rng.integers(ROWS)) if rng.random() < 0.35 else rng.integers(0, ROWS, size)
     keys = keys_of(rows, rng.integers(0, 2**20, size))
     known = min(size, there.size) if rng.random() < 0.4 else 0
@@ -137,7 +137,8 @@ def test_a_batch_is_there_or_it_is_not_whatever_memory_fails(
 def test_whichever_one_allocation_fails_a_batch_is_there_or_it_is_not(
     size: int, how: How, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Most can be done otherwise: a merge in place, and a plan in place that is to be merged as it was planned."""
+    """Most batches have another way: a merge is done in place, and so is a plan in place that should have been
+    merged."""
     monkeypatch.setattr(packed, "are_very_many", lambda *_: True)
     outcomes: list[bool] = []
     asked = 0  # allocations of the batch
@@ -145,11 +146,11 @@ def test_whichever_one_allocation_fails_a_batch_is_there_or_it_is_not(
         bench = Bench(DEVICE)
         rng, pair = np.random.default_rng(18), Pair(bench, ROWS)
         pair.apply(random_keys(rng, 20_000, ROWS))
-        pair.apply(random_keys(rng, 4000, ROWS))  # there are buffers for more than the batch
+        pair.apply(random_keys(rng, 4000, ROWS))  # buffers exist for more than the batch
         version, keys, state = pair.fork(), random_keys(rng, size, ROWS), pair.state
         state.pool.take(state.pool.free.size - 3)
         workspace = state.workspace
-        workspace.merge_tasks = workspace.page_numbers = workspace.spare = None  # all kinds of memory are asked for
+        workspace.merge_tasks = workspace.page_numbers = workspace.spare = None  # it allocates all kinds of memory
         change = None
         with suppress(DeviceMemoryError), DEVICE.failing(lambda number: number == len(outcomes) + 1):
             change = write(pair, how, "in place", keys, None, None)

@@ -1,4 +1,5 @@
-"""How full the pages of a shard on a GPU are: what makes a merge of the next batch, and memory that goes back with it."""
+"""How full the pages of a shard on a GPU are: what makes a merge of the next batch, and memory that goes back with
+it."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ ROWS = 600
 
 
 def loaded(bench: Bench, pages: int) -> tuple[Pair, Any]:
-    """About so many full pages, and their keys in random order."""
+    """A shard with about this number of full pages, and its keys in random order."""
     rng, pair = np.random.default_rng(pages), Pair(bench, ROWS)
     drawn = keys_of(rng.integers(0, ROWS, pages * FILLED), rng.integers(0, 10**6, pages * FILLED))
     keys = rng.permutation(np.unique(drawn))
@@ -31,8 +32,8 @@ def loaded(bench: Bench, pages: int) -> tuple[Pair, Any]:
 
 
 def density(state: State) -> float:
-    """Of all memory for pages."""
-    return state.num_entries / (PAGE_SLOTS * (state.pages.size + state.pool.num_too_many))
+    """The density of all memory for pages."""
+    return state.num_entries / (PAGE_SLOTS * (state.pages.size + state.pool.num_unneeded))
 
 
 def is_sparse(state: State) -> bool:
@@ -55,7 +56,7 @@ def test_a_shard_says_when_it_has_become_sparse(bench: Bench) -> None:
 
 
 def test_a_shard_says_with_how_many_entries_nearly_all_pages_would_overflow(bench: Bench) -> None:
-    """Of a few pages it does not: they can be split."""
+    """A shard with few pages is not merged: its pages can be split."""
     few, _ = loaded(bench, 40)
     assert packed.fullness(few.state).most_in_place > 2**60
     many, _ = loaded(bench, SEGMENT_PAGES + 6)
@@ -104,14 +105,14 @@ def test_a_store_gives_memory_back_while_edges_are_deleted(bench: Bench, beside:
         figures = store.statistics()[name]
         assert figures["capacity"] < 0.81 * at_first
         assert figures["paths"]["merge"] >= 1
-        assert batch > 500 or figures["paths"]["in place"] > 100  # small ones in place, as ever
+        assert batch > 500 or figures["paths"]["in place"] > 100  # small batches in place, as always
         assert store.num_edges == src.size - begin - batch
         assert store.has_edge(int(src[-1]), int(dst[-1])) and not store.has_edge(int(src[0]), int(dst[0]))
 
 
 def test_edges_that_go_row_by_row_leave_no_memory_behind(bench: Bench) -> None:
-    """Whole pages become free then, between others that lie in the same piece of memory. Few batches are merged for that,
-    though they come from the device, the quickest way."""
+    """Whole pages become free then, between others that lie in the same piece of memory. Few batches are merged for
+    that, though they come from the device, the quickest way."""
     src, dst = edges_of(10, 2000, 450_000)  # three segments of 64 pages
     order = np.lexsort((dst, src))
     ends = {"src": src[order].astype(np.int32), "dst": dst[order].astype(np.int32)}
@@ -134,7 +135,7 @@ def test_a_batch_that_changes_nothing_is_not_merged_again_and_again(bench: Bench
         while store.statistics()[bench.device.name]["density"] > SPARSE:
             assert store.delete(src[gone], dst[gone]).deleted == 1000
             before, gone = gone, slice(gone.stop, gone.stop + 1000)
-        again = [store.delete(src[before], dst[before]) for _ in range(6)]  # which is not there any more
+        again = [store.delete(src[before], dst[before]) for _ in range(6)]  # which are deleted
         assert [result.unchanged for result in again] == [1000] * 6
         assert sum("merge" in result.paths.values() for result in again) <= 1
         store.check()

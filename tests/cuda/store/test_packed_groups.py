@@ -1,4 +1,4 @@
-"""Which pages of a shard are written anew together, and the directory afterwards: arithmetic, without a device."""
+"""Groups of pages of a shard that are rewritten together, and the new directory: arithmetic, without a device."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from graphlode.cuda.store.groups import (
 
 
 def records_of(totals: Any, positions: Any) -> Any:
-    """What the device would say of flagged pages."""
+    """The records of the device for flagged pages."""
     records = np.zeros((len(positions), RECORD_WORDS), np.int64)
     last = max(1, totals.size // GROUP_PAGES) - 1
     for record, position in zip(records, positions, strict=True):
@@ -32,7 +32,7 @@ def records_of(totals: Any, positions: Any) -> Any:
 
 @st.composite
 def directories(draw: st.DrawFn) -> tuple[Any, Any]:
-    """Entries of pages, and the positions of flagged ones: all that are out of bounds, and some others."""
+    """Entries of pages, and the positions of flagged pages: all that are out of bounds, and some others."""
     count = draw(st.sampled_from([1, 2, 7, 8, 15, 16, 17, 100, 1000]))
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     totals = rng.integers(LEAST_ENTRIES, MOST_ENTRIES + 1, count)
@@ -57,7 +57,7 @@ def test_groups_cover_flagged_pages_and_leave_all_within_bounds(directory: tuple
     everything = groups.begins[0] == 0 and groups.ends[0] == totals.size
     assert everything or (groups.entries >= LEAST_ENTRIES).all()
     few = groups_from_records(totals.size, records_of(totals, positions))
-    if few is not None:  # what the device says is enough
+    if few is not None:  # the records of the device are enough
         for name in ("begins", "ends", "totals", "entries"):
             np.testing.assert_array_equal(getattr(few, name), getattr(groups, name))
 

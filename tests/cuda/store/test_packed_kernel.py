@@ -46,7 +46,7 @@ def test_any_sequence_of_batches_on_any_path(emulated: Bench, data: st.DataObjec
     for _ in range(data.draw(st.integers(1, 6))):
         size = data.draw(st.sampled_from([1, 40, 900, 2500, 6000]))
         keys = random_keys(rng, size, num_rows)
-        if data.draw(st.booleans()) and pair.expected.keys.size:  # what is there, in part
+        if data.draw(st.booleans()) and pair.expected.keys.size:  # some of the existing entries
             keys = rng.choice(pair.expected.keys, size)
         deletes = rng.random(size) < data.draw(st.sampled_from([0.0, 0.5, 1.0]))
         weights = rng.random(size) if weighted and data.draw(st.booleans()) else None
@@ -97,7 +97,7 @@ def test_updates_without_effect_change_nothing(bench: Bench) -> None:
 
 
 def one_leaf(start: int) -> Callable[[int], Keys]:
-    """Keys that all fall between two that are there."""
+    """Keys that all lie between two existing ones."""
     return lambda i: np.uint64(50 << 32) + np.uint64(start) + np.arange(1000, dtype=np.uint64) + np.uint64(1000 * i)
 
 
@@ -281,7 +281,7 @@ def test_whichever_allocation_fails_nothing_is_changed(
 ) -> None:
     rng, pair = np.random.default_rng(17), Pair(bench, 300)
     pair.apply(random_keys(rng, 20_000, 300))
-    pair.state.pool.take(pair.state.pool.free.size - 3)  # so that the batch needs more memory than there is
+    pair.state.pool.take(pair.state.pool.free.size - 3)  # so the batch needs more memory than is left
     keys = keys_of(np.full(18_000, 5), np.arange(18_000))
     allowed, failures, finished = [0], 0, False
 
@@ -301,7 +301,7 @@ def test_whichever_allocation_fails_nothing_is_changed(
             for name in ("empty", "allocate", "zeros", "asarray"):
                 patch.setattr(bench.device, name, failing(name))
             allowed[0] = failures
-            version = pair.fork()  # so that every page must be copied
+            version = pair.fork()  # so every page must be copied
             try:
                 pair.prepare(keys, path=path)
                 finished = True
@@ -322,7 +322,7 @@ def test_rows_outside_of_the_shard_are_refused(bench: Bench) -> None:
     pair.apply(keys_of(np.array([9]), np.array([2**31 - 1])))
 
 
-def test_a_stop_is_heard(bench: Bench) -> None:
+def test_a_stop_takes_effect(bench: Bench) -> None:
     pair, control = Pair(bench, 10), Control()
     control.stop()
     with pytest.raises(InterruptedError):
@@ -347,7 +347,7 @@ def test_what_can_be_read_is_what_the_reference_reads(bench: Bench) -> None:
     assert packed.num_entries(pair.state) == expected.keys.size
 
 
-def test_statistics_tell_the_fullest_window_of_each_level(bench: Bench) -> None:
+def test_statistics_report_the_fullest_window_of_each_level(bench: Bench) -> None:
     pair = Pair(bench, 10)
     pair.apply(keys_of(np.full(13, 3), np.arange(13)))
     found = pair.statistics
@@ -358,7 +358,7 @@ def test_statistics_tell_the_fullest_window_of_each_level(bench: Bench) -> None:
 @pytest.mark.parametrize("neighbors", [300, 2**31], ids=["narrow", "wide"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
 def test_larger_batches_are_sorted_by_the_device(bench: Bench, neighbors: int, weighted: bool) -> None:
-    """By all bits that keys may have, and the last write of a key stays last."""
+    """Sorted by all bits of the keys, with the last write of a key last."""
     num_rows = 300 if neighbors == 300 else 2**21
     rng, pair = np.random.default_rng(12), Pair(bench, num_rows, weighted=weighted)
     for part in (0.0, 0.4, 1.0):
@@ -380,7 +380,7 @@ def test_a_batch_may_lie_on_the_device(bench: Bench) -> None:
 
 
 def test_emptying_a_stretch_of_pages_takes_their_neighbors_along(bench: Bench) -> None:
-    """More pages run empty together than one group has."""
+    """More neighboring pages become empty than one group has."""
     rng, pair = np.random.default_rng(16), Pair(bench, 100)
     pair.apply(keys_of(rng.integers(0, 100, 120_000), rng.integers(0, 2**31, 120_000)), path="merge")
     keys = pair.expected.keys[30_000:90_000]

@@ -1,4 +1,4 @@
-"""Where the updates of a batch fall into leaves and tiles, and how a leaf is written with them."""
+"""The updates of a batch in leaves and tiles, and how a leaf is written with them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def filled(bench: Bench, entries: int, *, weighted: bool = False) -> Pair:
 
 
 def leaves_of(pair: Pair) -> tuple[Keys, Keys]:
-    """Where each leaf begins in the order of keys, and how many entries it has."""
+    """The first key of each leaf in key order, and its number of entries."""
     counts = pair.leaf_counts().ravel().astype(np.int64)
     return np.cumsum(counts) - counts, counts
 
@@ -56,7 +56,7 @@ def test_one_update_of_each_leaf_at_every_slot(bench: Bench, entries: int, weigh
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
 def test_several_updates_of_a_leaf_that_stays_full(bench: Bench, weighted: bool) -> None:
-    """As many go as come, in any order of keys: the leaf would overflow if all that come were written first."""
+    """As many deletions as insertions, in any order of keys: the leaf would overflow if all insertions came first."""
     pair = filled(bench, 30_000, weighted=weighted)
     for turn in range(6):
         begins, counts = leaves_of(pair)
@@ -91,7 +91,7 @@ def test_updates_of_a_leaf_may_lie_in_several_tiles(bench: Bench, name: str, wei
     for gone in (False, True):
         begins, _ = leaves_of(pair)
         present = pair.expected.keys[begins[: lengths.size] + 3]
-        keys = np.repeat(present + np.uint64(1), lengths)  # the last one of a run decides
+        keys = np.repeat(present + np.uint64(1), lengths)  # the last update of a run decides
         ends = np.cumsum(lengths)
         second = ends[lengths > 1] - 1
         keys[second] = present[lengths > 1] + np.uint64(2)

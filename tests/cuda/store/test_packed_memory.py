@@ -1,4 +1,4 @@
-"""Memory of a shard on a GPU: asked for between batches rather than by them, in pieces that fit when they come again."""
+"""Memory of a shard on a GPU: allocated between batches rather than by them, in pieces that later batches can reuse."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from graphlode.cuda.emulation.device import EmulatedDevice
 from graphlode.cuda.store import pages as packed_pages
 from graphlode.cuda.store import pool as packed_pool
 from graphlode.cuda.store import shard as packed
-from graphlode.cuda.store.pool import SEGMENT_PAGES, Pool, _pieces
+from graphlode.cuda.store.pool import SEGMENT_PAGES, Pool, _piece_sizes
 from graphlode.cuda.store.state import State
 from graphlode.errors import DeviceMemoryError
 from kernel_bench import Bench
 
 
 class Asked(EmulatedDevice):
-    """A device that notes what it is asked for, and may refuse."""
+    """A device that records all allocations, and may refuse them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,8 +42,8 @@ class Asked(EmulatedDevice):
 
 @given(first=st.integers(1, 5000), more=st.integers(0, 5000))
 def test_pieces_come_to_what_is_needed_and_are_few(first: int, more: int) -> None:
-    pieces = _pieces(first, first + more)
-    sure = _pieces(first, first)
+    pieces = _piece_sizes(first, first + more)
+    sure = _piece_sizes(first, first)
     assert sum(pieces) == first + more and all(pieces)
     assert pieces[: len(sure)] == sure and sum(sure) == first
     assert len(sure) <= 3 and len(pieces) <= len(sure) + 5
@@ -51,16 +51,16 @@ def test_pieces_come_to_what_is_needed_and_are_few(first: int, more: int) -> Non
 
 @given(segments=st.integers(16, 3000), known=st.lists(st.integers(1, 1000), max_size=20))
 def test_a_merge_asks_for_pieces_of_the_sizes_that_were_given_back(segments: int, known: list[int]) -> None:
-    pieces = _pieces(segments, segments + 3, tuple(sorted(known, reverse=True)))
+    pieces = _piece_sizes(segments, segments + 3, tuple(sorted(known, reverse=True)))
     assert sum(pieces) == segments + 3 and all(pieces)
-    before = _pieces(segments, segments)
-    later = _pieces(segments + segments // 20, segments + segments // 20, before)
+    before = _piece_sizes(segments, segments)
+    later = _piece_sizes(segments + segments // 20, segments + segments // 20, before)
     large = [size for size in before if size > segments / 4]
     assert list(later[: len(large)]) == large and len(later) <= len(before) + 1
 
 
 def grown(pool: Pool, batches: int, provides: bool) -> Iterator[int]:
-    """Batches that split a few pages each: what each of them asked the device for."""
+    """Batches that split a few pages each: the allocations of each."""
     device: Any = pool._device
     used = pool.take(2000).tolist()
     for _ in range(batches):
@@ -76,7 +76,7 @@ def grown(pool: Pool, batches: int, provides: bool) -> Iterator[int]:
 
 def test_batches_that_split_pages_find_memory_if_it_was_provided() -> None:
     assert sum(grown(Pool(Asked(), weighted=False), 1500, provides=True)) == 0
-    assert sum(grown(Pool(Asked(), weighted=False), 1500, provides=False)) > 10  # else this shows nothing
+    assert sum(grown(Pool(Asked(), weighted=False), 1500, provides=False)) > 10  # otherwise the test shows nothing
 
 
 def test_what_is_provided_is_not_given_back_at_once() -> None:
@@ -89,7 +89,7 @@ def test_what_is_provided_is_not_given_back_at_once() -> None:
         provided = pool.num_free
         assert provided >= (max(32, used // 32) if used > SEGMENT_PAGES else 0)
         pool.trim()
-        assert pool.num_free == provided and not pool.num_too_many
+        assert pool.num_free == provided and not pool.num_unneeded
 
 
 def test_a_device_without_memory_provides_none_and_nothing_changes() -> None:
@@ -107,7 +107,7 @@ def test_a_device_without_memory_provides_none_and_nothing_changes() -> None:
 
 
 def loaded_and_merged(device: EmulatedDevice) -> Pool:
-    """A pool that has all but what the next merge takes."""
+    """A pool that has everything except the memory of the next merge."""
     pool = Pool(device, weighted=False)
     pool.keep_only(pool.take_apart(3000, 3000))
     while pool.is_short:
@@ -120,7 +120,7 @@ def loaded_and_merged(device: EmulatedDevice) -> Pool:
 
 
 def test_a_store_that_was_only_loaded_is_not_provided_for_a_merge() -> None:
-    """Perhaps there will never be one."""
+    """There may never be another merge."""
     device = Asked()
     pool = Pool(device, weighted=False)
     pool.keep_only(pool.take_apart(3000, 3000))
@@ -144,7 +144,8 @@ def test_the_next_merge_is_provided_for_and_nothing_of_it_is_kept() -> None:
 
 
 def test_a_device_that_must_be_asked_is_asked_for_much_at_a_time() -> None:
-    """One piece shows that there is too little; then all that is missing comes together, and more than the merge takes."""
+    """The first piece shows that memory is short. Then everything missing is allocated at once, and more than the merge
+    takes."""
     device = CuttingPool()
     pool = loaded_and_merged(device)
     device.forget_free()
@@ -156,7 +157,7 @@ def test_a_device_that_must_be_asked_is_asked_for_much_at_a_time() -> None:
 
 @given(growth=st.floats(1.01, 1.06), spare=st.integers(0, 4000))
 def test_a_store_that_grows_by_merges_seldom_asks_the_device(growth: float, spare: int) -> None:
-    """Merges find what those before gave back, so that the pool has room for a few copies, and what was spare."""
+    """Merges reuse the memory that earlier ones released, so the pool has room for a few copies and the spare part."""
     device = CuttingPool()
     pool = Pool(device, weighted=False)
     device.allocate(spare * pool.page_bytes)
@@ -171,7 +172,7 @@ def test_a_store_that_grows_by_merges_seldom_asks_the_device(growth: float, spar
         used = int(used * growth)
         pool.keep_only(pool.take_apart(used + used // 50, used)[:used])
         merges += 1
-        in_merges += merges > 2 and len(device.asked) > before  # which were provided for
+        in_merges += merges > 2 and len(device.asked) > before  # whose memory was provided
     assert in_merges <= 1 and asks <= 12
     assert device.pooled_bytes() < (4.5 * used + spare) * pool.page_bytes
 
@@ -184,11 +185,11 @@ def test_a_device_that_is_nearly_full_is_not_asked_for_more_than_is_needed() -> 
     while pool.is_short:
         pool.provide()
     assert device.pooled_bytes() < 4400 * pool.page_bytes
-    pool.keep_only(pool.take_apart(4096, 4096))  # for which there is just room
+    pool.keep_only(pool.take_apart(4096, 4096))  # for which the memory is just enough
 
 
 def test_the_last_pages_of_a_full_device_are_found() -> None:
-    """What is usually asked for is too much there."""
+    """The usual amount is too much there."""
     device = CuttingPool(room=4000)
     pool = Pool(device, weighted=False)
     device.page_bytes = pool.page_bytes
@@ -220,7 +221,7 @@ def test_addresses_that_the_device_knows_are_not_sent_again(monkeypatch: pytest.
 
 
 def test_the_table_of_segments_is_replaced_as_the_store_grows(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While kernels read it, and versions of the one before."""
+    """While kernels and older versions read the arrays."""
     monkeypatch.setattr(packed_pool, "_LEAST_TABLE", 1)
     monkeypatch.setattr(packed_pool, "_ROOM", 1)
     rng, pair = np.random.default_rng(41), Pair(bench, 3000)
@@ -251,7 +252,7 @@ def test_room_for_what_is_kept_of_pages_is_made_before_it_is_needed() -> None:
     for used in range(64, 40_000, 448):
         generation = pool.generation
         pool.take(448)
-        assert pool.generation == generation or used < 64 + 448  # only the first one had to
+        assert pool.generation == generation or used < 64 + 448  # only the first one allocated
         while pool.is_short:
             pool.provide()
         generations.add(pool.generation)
@@ -262,7 +263,7 @@ def test_room_for_what_is_kept_of_pages_is_made_before_it_is_needed() -> None:
 def test_a_shard_is_the_same_whether_memory_was_provided(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, refused: bool
 ) -> None:
-    """All that is kept of pages moves every time, or there is no memory for another directory."""
+    """The arrays of the pool move every time, or there is no memory for another directory."""
     monkeypatch.setattr(Pool, "provide", _move)
     monkeypatch.setattr(Pool, "is_short", not refused)
     pair, rng = Pair(bench, 300), np.random.default_rng(4)
@@ -289,7 +290,7 @@ def _refuse(*args: Any) -> Any:
 
 
 def is_provided_for(bench: Bench, state: State, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether a shard that is short takes memory now, when a batch is finished."""
+    """Whether a short shard allocates memory now, at the end of a batch."""
     times = []
     with monkeypatch.context() as patch:
         patch.setattr(state, "provide", lambda: times.append(1))
@@ -298,7 +299,7 @@ def is_provided_for(bench: Bench, state: State, monkeypatch: pytest.MonkeyPatch)
         asked = len(times)
         state.is_short = False
         bench.do(lambda: packed.finish(bench.device, state))
-    assert len(times) == asked  # what is not short is left alone
+    assert len(times) == asked  # a shard that is not short allocates nothing
     return asked == 1
 
 
@@ -313,7 +314,7 @@ def test_a_shard_that_others_read_is_not_provided_for(bench: Bench, monkeypatch:
 
 
 def test_memory_waits_until_a_batch_takes_little_time_itself(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a merge always, after a batch that split pages if there is enough for another one."""
+    """It waits after every merge, and after a batch that split pages if there is enough memory for another one."""
     pair = Pair(bench, 50)
     pair.apply(keys_of(np.repeat(np.arange(50), 400), np.tile(np.arange(400), 50)), path="merge")
     state = pair.state
@@ -323,7 +324,7 @@ def test_memory_waits_until_a_batch_takes_little_time_itself(bench: Bench, monke
         bench.do(state.provide)
     pair.apply(keys_of(np.full(PAGE_SLOTS, 7), np.arange(1000, 1000 + PAGE_SLOTS)))
     state.workspace.spare = None
-    assert is_provided_for(bench, state, monkeypatch)  # the next one would have to ask for a directory
+    assert is_provided_for(bench, state, monkeypatch)  # the next one would have to allocate a directory
     state.workspace.spare = state._other_directory(state.pages.size)
     assert not is_provided_for(bench, state, monkeypatch)
     with monkeypatch.context() as patch:
@@ -348,12 +349,12 @@ def test_a_pool_is_short_before_it_is_very_short() -> None:
 
 
 def test_batches_that_split_pages_of_a_store_ask_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From two pieces of memory on: while a batch is on its way, the device is not asked for memory."""
+    """From two pieces of memory on: no allocation during a batch."""
     of, rng = ResidentStore("cuda-emulated", 270_000), np.random.default_rng(3)
     of.settle()
     pages, pool = of.pages, of.shard.state.pool
     assert pages > SEGMENT_PAGES
-    pool.take(pool.num_free - 40)  # so that batches must be provided for
+    pool.take(pool.num_free - 40)  # so batches need memory to be provided
     memory = pool.nbytes
     with counted_requests(of, monkeypatch) as asked:
         for turn in range(100):
@@ -382,7 +383,7 @@ def test_batches_go_on_after_memory_was_provided(monkeypatch: pytest.MonkeyPatch
 
 
 def test_memory_is_provided_where_the_device_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever calls: in the stream of the device, since batches that follow do not wait for any other."""
+    """On any calling thread it is in the stream of the device, since later batches wait for no other stream."""
     inside: list[bool] = []
     entered = []
 
@@ -400,7 +401,7 @@ def test_memory_is_provided_where_the_device_works(monkeypatch: pytest.MonkeyPat
 
 
 def test_want_of_memory_between_batches_breaks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some of it has moved already when there is no more: the next batch describes the shard anew."""
+    """Some arrays have moved already when memory runs out: the next batch describes the shard again."""
     of, rng = ResidentStore("cuda-emulated"), np.random.default_rng(8)
     of.settle()
     known = of.edges

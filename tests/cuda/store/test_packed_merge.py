@@ -1,4 +1,4 @@
-"""Full merges of a shard on a GPU: pages filled one after the other, without knowing how many there will be."""
+"""Full merges of a shard on a GPU, which fill pages one after the other without knowing their number."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_pages_that_were_not_needed_are_given_back(bench: Bench) -> None:
     pair = Pair(bench, 1000)
     keys = keys_of(np.repeat(np.arange(1000), 300), np.tile(np.arange(300), 1000))
     pair.apply(keys, path="merge")
-    assert pair.state.pages.size > SEGMENT_PAGES  # a second copy kept would be too many
+    assert pair.state.pages.size > SEGMENT_PAGES  # a second copy would be too much
     for i in range(2):
         pair.apply(keys[:200_000], path="merge")  # changes nothing
         pair.apply(np.append(keys[:200_000], keys[:1] + np.uint64(900 + i)), path="merge")
@@ -198,7 +198,7 @@ def test_a_version_is_read_by_an_old_description_while_the_pool_moves_its_arrays
     assert_same(bench, version, expected)
 
 
-def test_memory_is_told_without_versions_that_are_gone(bench: Bench) -> None:
+def test_memory_is_reported_without_dropped_versions(bench: Bench) -> None:
     rng, pair = np.random.default_rng(39), Pair(bench, 300)
     pair.apply(keys_of(rng.integers(0, 300, 300_000), rng.integers(0, 2**31, 300_000)), path="merge")
     before = pair.ask(packed.nbytes)
@@ -211,13 +211,13 @@ def test_memory_is_told_without_versions_that_are_gone(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_batch_that_would_write_very_many_pages_anew_is_merged(
+def test_a_batch_that_would_rewrite_very_many_pages_is_merged(
     bench: Bench, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packed, "are_very_many", lambda *_: True)
     rng, pair = np.random.default_rng(34), Pair(bench, 300, weighted=weighted)
     pair.apply(random_keys(rng, 60_000, 300), None, rng.random(60_000) if weighted else None, path="merge")
-    pair.apply(random_keys(rng, 10, 300), None, rng.random(10) if weighted else None)  # now there are buffers
+    pair.apply(random_keys(rng, 10, 300), None, rng.random(10) if weighted else None)  # now buffers exist
     version, paths = None, []
     for turn, size in enumerate((900, 2500, 900, 2500, 6000)):
         own = rng.random(size) if weighted else None
@@ -233,7 +233,7 @@ def test_a_batch_that_would_write_very_many_pages_anew_is_merged(
             assert found[:3] == wanted[:3]
             paths.append(found.path)
             pair.check()
-    assert paths.count("merge") >= 4 and "in place" in paths  # some leave all pages where they are
+    assert paths.count("merge") >= 4 and "in place" in paths  # some flag no page
     assert version is not None
     assert_same(bench, *version)
 
@@ -248,7 +248,7 @@ def test_few_pages_that_overflow_stay_in_place(bench: Bench) -> None:
 
 
 def test_a_sort_that_stops_half_way_leaves_nothing_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No memory for the launch that sorts, after the one that counts: the batch is done otherwise."""
+    """No memory for the launch that sorts, after the one that counts: the batch takes another path."""
     monkeypatch.setattr(packed_sort, "MOST_TILES", 0)
     bench = Bench(EmulatedDevice())
     rng, pair = np.random.default_rng(8), Pair(bench, 400)
@@ -278,7 +278,7 @@ def apply_to(state: State, keys: Any, path: Path) -> Change:
 
 
 def test_what_is_reckoned_ahead_while_a_merge_is_written_may_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is reckoned when the batch is there, then."""
+    """The pool then counts when the batch is certain."""
     rng, device = np.random.default_rng(9), EmulatedDevice()
     state = packed.create(device, num_rows=400, weighted=False)
     apply_to(state, random_keys(rng, 30_000, 400), "merge")
@@ -288,7 +288,7 @@ def test_what_is_reckoned_ahead_while_a_merge_is_written_may_fail(monkeypatch: p
         failures.append(1)
         raise MemoryError
 
-    monkeypatch.setattr(State, "foresee", no_memory)
+    monkeypatch.setattr(State, "count_ahead", no_memory)
     before = state.num_entries
     change = apply_to(state, random_keys(rng, 500, 400), "merge")
     assert failures and change.path == "merge" and state.num_entries == before + change.inserted
@@ -330,7 +330,7 @@ def test_a_merge_after_a_plan_in_place_reads_its_own_report(monkeypatch: pytest.
 def test_a_batch_that_was_planned_in_place_is_not_sorted_again_for_a_merge(
     size: int, kept: int, weighted: bool, has_memory: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Unless it is so small that it was never written down in order; and without memory the plan is still good."""
+    """Unless it is so small that its sorted updates were never stored. Without memory the plan stays valid."""
     bench = Bench(EmulatedDevice())
     rng, pair = np.random.default_rng(12), Pair(bench, 400, weighted=weighted)
     pair.apply(random_keys(rng, 60_000, 400), None, rng.random(60_000) if weighted else None, path="merge")
@@ -354,4 +354,4 @@ def test_a_batch_that_was_planned_in_place_is_not_sorted_again_for_a_merge(
     deletes = np.arange(size) % 5 == 0
     pair.apply(keys, deletes, rng.random(size) if weighted else None, taken="merge" if has_memory else "in place")
     assert launched.count("packed_merge") == has_memory
-    assert launched.count("packed_sort_tiles") == 1  # of a small one for the merge, which cannot sort it in its block
+    assert launched.count("packed_sort_tiles") == 1  # of the merge of a small batch, which does not sort in one block

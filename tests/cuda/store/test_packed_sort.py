@@ -1,4 +1,4 @@
-"""Batches on a GPU come out by key, equal keys in order of time, whichever way a batch of that size is sorted."""
+"""Batches on a GPU are sorted by key, equal keys in order of time, by each of the methods for their size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from graphlode.cuda.store.sort import MERGE_TILE, MOST_AT_ONCE, SORT_TILE, fans_
 from kernel_bench import Bench
 
 DELETE_BIT = np.uint64(1 << 63)
-ROWS = 2**21  # keys of a shard with so many rows leave no room for places
+ROWS = 2**21  # keys of a shard with this number of rows leave no bits for places
 FEW_ROWS = 2**20
 
 KINDS: dict[str, Callable[[np.random.Generator, int], Any]] = {
@@ -43,7 +43,7 @@ class Shard:
         self.state = bench.do(partial(packed.create, bench.device, num_rows=num_rows, weighted=weighted))
 
     def run(self, batch: Any, deletes: Any, weights: Any, step: int) -> dict[str, Any]:
-        """What lies in the buffers after so many steps."""
+        """The content of the buffers after this step."""
         device, state, count = self.bench.device, self.state, batch.size
 
         def work() -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Shard:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_block_sorts_a_small_batch(bench: Bench, kind: str) -> None:
-    """Weights tell which update a key comes from."""
+    """The weights show which update a key comes from."""
     rng, shard = np.random.default_rng(1), Shard(bench, ROWS if kind == "all bits" else FEW_ROWS, weighted=True)
     for size in SMALL:
         keys = KINDS[kind](rng, size)
@@ -145,7 +145,7 @@ def test_pairs_are_sorted_and_counted_while_they_are_read(
 
 @WAYS
 @pytest.mark.parametrize("size", [1, MERGE_TILE + 1, 20 * MERGE_TILE])
-def test_a_row_that_is_not_there_is_heard_of(
+def test_a_row_that_does_not_exist_is_reported(
     bench: Bench, size: int, most_tiles: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packed_sort, "MOST_TILES", most_tiles)
@@ -157,7 +157,7 @@ def test_a_row_that_is_not_there_is_heard_of(
 
 @WAYS
 @pytest.mark.parametrize("wrong", [300, -1, 2**32 + 5])
-def test_a_pair_with_a_vertex_that_is_not_there_is_heard_of(
+def test_a_pair_with_a_vertex_that_does_not_exist_is_reported(
     bench: Bench, wrong: int, most_tiles: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packed_sort, "MOST_TILES", most_tiles)
@@ -170,7 +170,7 @@ def test_a_pair_with_a_vertex_that_is_not_there_is_heard_of(
 
 
 class HighestShard(Shard):
-    """Says that it has as many rows as there can be, without room for them: sorting does not look there."""
+    """A shard that claims the largest number of rows, without memory for them: sorting does not read them."""
 
     def __init__(self, bench: Bench) -> None:
         super().__init__(bench, 300, weighted=True)
@@ -178,7 +178,7 @@ class HighestShard(Shard):
 
 
 def highest(rng: np.random.Generator, size: int) -> Any:
-    """Positions up to the last: any, and with few that have another bit than the last one."""
+    """Positions up to the last: random ones, and mostly ones that share all bits with the last."""
     near = MAX_ROWS - 1 - rng.integers(0, 20, size)
     return np.where(rng.random(size) < 0.5, near, np.where(rng.random(size) < 0.5, near ^ 2**30, near ^ 2**8))
 

@@ -1,4 +1,4 @@
-"""Batches whose pairs lie on the device of the store: what they come to, what memory they ask for, and how they fail."""
+"""Batches whose pairs lie on the device of the store: their effect, their allocations, and their failures."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_snapshot_stays_what_it_was_while_batches_go_on(make: Make) -> None:
 
 @pytest.mark.parametrize("share", [0.0, 1.0], ids=["with all rows", "with some rows"])
 def test_batches_on_a_device_beside_a_cpu_come_to_what_a_set_does(make: Make, device: str, share: float) -> None:
-    """They are read there if it has all rows, and copied to the host otherwise."""
+    """A device that has all rows reads them; otherwise they are copied to the host."""
     of, rng = make(shares={device: 1.0, "cpu": share}), np.random.default_rng(13)
     assert of.store._shards.takes_resident == (share == 0)
     known = of.edges
@@ -171,7 +171,7 @@ def test_a_wait_that_fails_breaks_the_store(make: Make, monkeypatch: pytest.Monk
     of.store.close()
 
 
-def test_an_interrupt_while_the_host_waits_is_heard_when_the_batch_is_there(
+def test_an_interrupt_while_the_host_waits_takes_effect_after_the_batch(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     of, ids = make(), np.arange(9, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Which share of the rows each shard gets, on made-up times."""
+"""The share of the rows of each shard, from made-up times."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_device_that_was_full_gets_no_more_until_the_graph_is_smaller() -> Non
 
 def test_a_device_that_was_full_when_the_store_was_loaded_gets_more_when_that_is_smaller() -> None:
     balance = Balance([100.0, 1.0])
-    balance.limit(0, 512, 0)  # nothing was there yet
+    balance.limit(0, 512, 0)  # the store was empty
     assert balance.within_limits([1, 0], 1000) == [0.5, 0.5]
     assert balance.within_limits([1, 0], 400) == [1, 0]
 

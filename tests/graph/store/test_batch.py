@@ -1,4 +1,4 @@
-"""Batches: what they take, what they refuse."""
+"""Batches: the input they accept, and the errors for other input."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_an_empty_batch_is_one() -> None:
 
 
 class OnDevice:
-    """An array on a CUDA device, as far as its description goes."""
+    """An array on a CUDA device: only its description."""
 
     def __init__(self, array: Any, *, step: int = 1, **streams: int | None) -> None:
         self.__cuda_array_interface__ = {
@@ -169,7 +169,7 @@ def test_the_stream_that_may_still_write_ids_is_known() -> None:
     ids = np.arange(5)
     assert gl.Batch(OnDevice(ids, stream=7), OnDevice(ids, stream=7)).stream == 7
     assert gl.Batch(OnDevice(ids, stream=None), OnDevice(ids, stream=None)).stream is None
-    assert gl.Batch(OnDevice(ids), OnDevice(ids)).stream == 1  # who does not say means the default
+    assert gl.Batch(OnDevice(ids), OnDevice(ids)).stream == 1  # without a stream, the default stream is meant
     with pytest.raises(InputError, match="src"):  # two streams: read on the host, to which this one cannot be copied
         gl.Batch(OnDevice(ids, stream=7), OnDevice(ids))
 
@@ -196,7 +196,7 @@ def test_a_batch_on_a_device_is_copied_to_the_host_where_it_must_be() -> None:
 def test_a_batch_waits_for_the_stream_that_may_still_write_it_before_it_is_copied(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Not for the one that is current when it is applied."""
+    """Not for the stream that is current when it is applied."""
     waited: list[int] = []
     runtime = SimpleNamespace(
         streamSynchronize=waited.append, pointerGetAttributes=lambda address: SimpleNamespace(device=0)
@@ -225,11 +225,11 @@ def test_ids_that_are_still_being_written_are_read_afterwards(devices: Any) -> N
     cupy, size = pytest.importorskip("cupy"), 5000
     stream, much = cupy.cuda.Stream(non_blocking=True), cupy.zeros(1 << 27)
     store = gl.DynamicGraph(directed=True, num_vertices=size, devices=devices)
-    for _ in range(2):  # the first time kernels are loaded, and the ids are written meanwhile
+    for _ in range(2):  # the first call loads kernels, and the ids are written meanwhile
         cupy.cuda.Device().synchronize()
         with stream:
             ids = cupy.zeros(size, np.int32)
-            for _ in range(40):  # some ten milliseconds
+            for _ in range(40):  # about ten milliseconds
                 much += 1
             ids += cupy.arange(size, dtype=np.int32)
             batch = gl.Batch(ids[:-1], ids[1:])

@@ -1,4 +1,4 @@
-"""What a store promises: the semantics of batches, one by one, on every mix of devices."""
+"""The semantics of batches, one by one, on every mix of devices."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_inserting_again_and_deleting_what_is_not_there_change_nothing(mix: list
     absent = store.delete([1, 7], [9, 8])
     assert (absent.version, absent.deleted, absent.unchanged) == (3, 0, 2)
     assert edges(store) == {(1, 2), (2, 3), (1, 3)}
-    assert store.num_vertices == 3  # a deletion brings no vertex
+    assert store.num_vertices == 3  # a deletion adds no vertex
     store.check()
 
 
@@ -49,7 +49,7 @@ def test_the_last_write_of_an_edge_in_a_batch_wins(mix: list[str]) -> None:
     result = store.apply(batch)
     assert edges(store) == {(1, 2), (5, 6)}
     assert (result.inserted, result.deleted, result.unchanged) == (1, 0, 6)
-    assert sorted(store.ids.tolist()) == [1, 2, 3, 4, 5, 6]  # what an insertion names is a vertex
+    assert sorted(store.ids.tolist()) == [1, 2, 3, 4, 5, 6]  # an insertion adds its vertices
     store.check()
 
 
@@ -329,7 +329,7 @@ def test_more_vertices_than_there_is_memory_for_are_named(monkeypatch: pytest.Mo
     monkeypatch.setattr("graphlode.reference.store.shard.create", fail)
     with pytest.raises(
         DeviceMemoryError,
-        match=r"num_vertices=1,000,000 needs more than 4,000,000 bytes on each shard, which could not be had "
+        match=r"num_vertices=1,000,000 needs more than 4,000,000 bytes on each shard, which could not be allocated "
         r"\(reference has [0-9,]+ free, the process may be limited to less\); leave num_vertices out",
     ):
         gl.DynamicGraph(devices=["reference", "reference"], num_vertices=10**6)
@@ -452,10 +452,10 @@ def test_batches_of_every_size_come_to_what_a_dictionary_does(device: str, weigh
 
 
 @pytest.mark.parametrize("size", [6, 20_000])
-def test_deletions_of_ids_that_are_not_there_change_nothing_and_bring_nobody(mix: list[str], size: int) -> None:
-    """Also before the first insertion, when no position is there that could stand for them."""
+def test_deletions_of_unknown_ids_change_nothing_and_add_no_vertex(mix: list[str], size: int) -> None:
+    """Also before the first insertion, when there is no position to use for them."""
     src, dst = np.arange(size) - 3, np.arange(size) * 10**12
-    src[1] = dst[1] = 77  # a self-loop that nobody knows either
+    src[1] = dst[1] = 77  # a self-loop of an unknown id
     with gl.DynamicGraph(devices=mix, shares=even(mix)) as store:
         for inserted in (0, 2):
             store.insert([5] * inserted, [2**62 + k for k in range(inserted)])

@@ -1,4 +1,4 @@
-"""Batches that a packed array dislikes: everything into one place, downwards, away and back again."""
+"""Batches that are hard for a packed array: all into one place, in descending order, deleted and inserted again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Batches = Iterator[tuple[Any, Any, bool]]
 
 
 def into_one_leaf(rng: np.random.Generator) -> Batches:
-    """Between two entries that are there, again and again."""
+    """Between two existing entries, many times."""
     yield np.array([7, 7]), np.array([0, NUM_VERTICES - 1]), False
     for step in range(6):
         yield np.full(SIZE // 2, 7), 1000 + np.arange(SIZE // 2) * 6 + step, False
@@ -64,5 +64,5 @@ def test_the_store_stays_sound(devices: list[str], batches: Any, strategy: Any) 
         for graph, expected in ((kept, before), (store.snapshot(), keys)):
             pairs = graph.edges(indices=True).astype(np.int64)
             assert np.array_equal(pairs[:, 0] * NUM_VERTICES + pairs[:, 1], expected)
-    for shard in store.statistics().values():  # what is empty is given back, but for a last page
+    for shard in store.statistics().values():  # empty pages are released, except the last one
         assert shard["capacity"] <= 4096 or shard["density"] > 0.35

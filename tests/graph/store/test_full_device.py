@@ -1,4 +1,5 @@
-"""A device whose memory is full: with automatic shares its rows go to others, and every batch is there or is not."""
+"""A device whose memory is full: with automatic shares its rows go to others. A batch is applied as a whole or not at
+all."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ HYBRID = ["cuda-emulated", "cpu"]
 
 
 class Limit:
-    """So many bytes are there for the arrays of all emulated devices, which lead all others in speed."""
+    """Limits the bytes of all arrays of emulated devices. These are the fastest devices of the store."""
 
     def __init__(self, patch: pytest.MonkeyPatch, nbytes: int) -> None:
         self.left, self.refused = nbytes, 0
@@ -43,7 +44,7 @@ class Limit:
         self.left += nbytes
 
     def lift(self) -> None:
-        """Who reads all edges at once needs memory for them."""
+        """Reading all edges at once needs memory for them."""
         self.left += 2**40
 
 
@@ -90,7 +91,7 @@ def test_a_store_grows_beyond_its_device_and_shrinks_again(monkeypatch: pytest.M
         shares = [NUM_BUCKETS]
         for number in range(8):
             src, dst = random_edges(rng, 60_000)
-            version = store.snapshot() if number == 3 else version  # one that stays for a while
+            version = store.snapshot() if number == 3 else version  # a snapshot that stays for a while
             version = None if number == 6 else version
             store.insert(src, dst)
             edges |= pairs(src, dst)
@@ -108,7 +109,7 @@ def test_a_store_grows_beyond_its_device_and_shrinks_again(monkeypatch: pytest.M
     [(HYBRID, {"cuda-emulated": 3, "cpu": 1}), (["cuda-emulated", "cuda-emulated"], "auto"), ("cuda-emulated", "auto")],
     ids=["fixed shares", "one device twice", "one device"],
 )
-def test_where_nobody_can_take_rows_a_batch_is_refused(
+def test_a_batch_is_refused_if_no_device_can_take_rows(
     monkeypatch: pytest.MonkeyPatch, devices: Any, shares: Any
 ) -> None:
     limit, rng = Limit(monkeypatch, 10_000_000), np.random.default_rng(3)
@@ -125,7 +126,7 @@ def test_where_nobody_can_take_rows_a_batch_is_refused(
 
 @pytest.mark.gpu
 def test_a_graph_that_does_not_fit_on_a_gpu_is_kept_by_both() -> None:
-    """CuPy's pool refuses what a smaller GPU would."""
+    """CuPy's pool refuses as a smaller GPU would."""
     cupy = pytest.importorskip("cupy")
     pool, rng = cupy.get_default_memory_pool(), np.random.default_rng(4)
     cupy.cuda.Device(0).use()

@@ -41,7 +41,7 @@ def admit(ids: Any, src: AnyArray, dst: AnyArray, gone: Any = None, threads: int
 
 
 def insert(ids: Any, values: AnyArray, threads: int = 1) -> Any:
-    """The positions of ids, each brought by a self-loop."""
+    """The positions of ids, each added by a self-loop."""
     src, _, _, _, arrival = admit(ids, values, values, threads=threads)
     if arrival is not None:
         ids.keep(arrival)
@@ -54,7 +54,7 @@ def names(ids: Any) -> list[int]:
 
 
 class Expected:
-    """What a batch must come to, in plain Python."""
+    """The expected effect of a batch, in plain Python."""
 
     def __init__(self, known: dict[int, int], edges: list[tuple[int, int, bool]]) -> None:
         brought = {end for u, v, is_deleted in edges if not is_deleted for end in (u, v)}
@@ -179,7 +179,7 @@ def test_dense_ids_that_arrive_in_any_order_take_no_more_than_scattered_ones() -
 
 @pytest.mark.parametrize("step", [1, 3, 2**10, 2**20, 2**32, 2**40, 2**44, 0x9E3779B97F4A7C15 - 2**64, -(2**43)])
 def test_multiples_do_not_cluster(step: int) -> None:
-    """Looking them up takes no longer, within a generous factor, than looking scattered ids up."""
+    """A lookup takes no longer, within a generous factor, than for scattered ids."""
     count, times = 2**19, []
     multiples = np.arange(1, count + 1).astype(np.int64) * np.int64(step)
     for values in (np.unique(np.random.default_rng(2).integers(LOWEST, HIGHEST, count)), multiples):
@@ -208,7 +208,7 @@ def test_an_admission_is_kept_once_and_before_other_ids_arrive() -> None:
     assert names(ids) == [5, 7]
 
 
-def test_names_stay_what_they_were_for_whoever_holds_them() -> None:
+def test_an_array_of_names_does_not_change_while_it_is_held() -> None:
     ids = IdMap()
     insert(ids, array([30, 10]))
     before = ids.names()
@@ -239,7 +239,7 @@ def test_more_vertices_than_there_may_be_are_counted_and_nothing_else() -> None:
     assert found[3] == 4 and len(ids) == 2
 
 
-def test_a_stop_is_heard() -> None:
+def test_a_stop_takes_effect() -> None:
     control = Control()
     control.stop()
     with pytest.raises(InterruptedError):
@@ -308,7 +308,7 @@ def test_each_allocation_of_an_admission_may_fail(before: list[int], spread: str
         finally:
             _native.fail_allocation(0)
     assert failures >= 4
-    _native.fail_allocation(1)  # `keep` asks for none
+    _native.fail_allocation(1)  # `keep` allocates none
     try:
         ids.keep(found[4])
     finally:

@@ -1,4 +1,4 @@
-"""Original ids to positions, as they arrive."""
+"""Original ids get positions as they arrive."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def array(values: Any) -> np.ndarray:
 
 
 def bring(ids: VertexIds, names: Any) -> Admission:
-    """A batch of self-loops, kept."""
+    """Add the ids of a batch of self-loops."""
     admission = ids.admit(array(names), array(names))
     ids.keep(admission)
     return admission

@@ -27,7 +27,7 @@ LAST_NEIGHBOR = 2**31 - 2
 
 
 class Shard:
-    """A packed array and the dict that it should be."""
+    """A packed array and a dict with the expected entries."""
 
     def __init__(self, num_rows: int = ROWS, weighted: bool = False) -> None:
         self.num_rows = num_rows
@@ -381,7 +381,7 @@ def test_each_allocation_may_fail_and_nothing_changes(path: Path, shared: bool, 
             failures += 1
             shard.check()
             continue
-        _native.fail_allocation(1)  # the commit takes nothing
+        _native.fail_allocation(1)  # the commit allocates nothing
         packed.commit(DEVICE, plan)
         _native.fail_allocation(0)
         break

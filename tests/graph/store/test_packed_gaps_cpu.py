@@ -1,4 +1,4 @@
-"""Deletes leave gaps: pages stay dense all the same, on the CPU, and nobody notices but by the bytes."""
+"""Deletes leave gaps. Pages of the CPU stay dense nevertheless, and only the number of bytes shows it."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def test_pages_stay_dense_while_most_edges_are_deleted(batch: int, weighted: boo
 
 
 def test_the_published_method_leaves_gaps() -> None:
-    """So that it can be compared as it is."""
+    """It stays as published, for comparison."""
     state, keys = loaded(200_000, False)
     delete(state, np.random.default_rng(4).permutation(keys)[: keys.size // 4], "climb")
     assert density(state) < 0.62
 
 
 def test_what_is_written_is_in_proportion_to_what_is_deleted() -> None:
-    """Also if a large batch, which no other path tidies up, has left many gaps."""
+    """Also if a large batch has left many gaps, which no other path closes."""
     state, keys = loaded(300_000, False)
     order = np.random.default_rng(5).permutation(keys)
     delete(state, order[: keys.size // 3], "climb")
@@ -82,7 +82,7 @@ def test_what_is_written_is_in_proportion_to_what_is_deleted() -> None:
         )
         written += packed.commit(DEVICE, plan).slots_written
         gone += 100
-    assert packed.statistics(DEVICE, state)["pages"] < pages  # something was tidied up,
+    assert packed.statistics(DEVICE, state)["pages"] < pages  # some gaps were closed,
     leaves = 32 * 100 * batches
     assert written <= leaves + 24 * 100 * batches + 16 * PAGE_SLOTS  # but not all at once
     check_entries(state, np.sort(order[gone:]))

@@ -1,4 +1,4 @@
-"""Pairs of positions, as users give them, made into entries of the CPU's packed pages."""
+"""Pairs of positions, as in batches, become entries of the CPU's packed pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ids = st.integers(0, 5)
 
 
 def in_order(rows: Any, neighbors: Any, both: bool) -> Any:
-    """Keys of all pairs, as they must come."""
+    """The expected keys of all pairs."""
     ways = [keys_of(rows, neighbors), keys_of(neighbors, rows)] if both else [keys_of(rows, neighbors)]
     return np.stack(ways, 1)[rows != neighbors].ravel()
 

@@ -36,12 +36,12 @@ def batches(shape: str) -> list[tuple[Any, Any]]:
             rows = rng.integers(0, ROWS // 2, SIZE + number) * 2 + number % 2
         keys = keys_of(rows, neighbors)
         deletes = None
-        if number == 2:  # half of what is there, half of what is not: parts keep different shares
+        if number == 2:  # half of them exist: parts keep different shares
             keys = np.concatenate([made[0][0][: SIZE // 2], keys[: SIZE // 2]])
             deletes = np.ones(keys.size, bool)
         elif number == 3:
             deletes = rng.random(keys.size) < 0.5
-        elif number == 4:  # nearly everything is there already
+        elif number == 4:  # nearly all exist already
             keys = np.concatenate([made[1][0], keys[:5]])
         made.append((keys, deletes))
     return made

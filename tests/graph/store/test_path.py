@@ -1,4 +1,4 @@
-"""Which path a batch takes: one rule, by sizes alone."""
+"""The path of a batch: one rule, by sizes alone."""
 
 from __future__ import annotations
 

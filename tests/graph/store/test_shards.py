@@ -1,4 +1,4 @@
-"""Several shards: whole rows on one of them, batches that all take or none, buckets that move."""
+"""Several shards: each row is on one of them, a batch changes all or none, and buckets move."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_batch_that_one_shard_cannot_take_changes_nothing_anywhere(mix: list[s
     store.check()
 
 
-def test_an_undirected_edge_is_in_both_rows_whoever_owns_them(mix: list[str]) -> None:
+def test_an_undirected_edge_is_in_both_rows_on_any_shards(mix: list[str]) -> None:
     store = filled(mix)
     matrix = store.snapshot().to_scipy()
     assert (matrix != matrix.T).nnz == 0
@@ -113,7 +113,7 @@ def test_automatic_shares_go_to_the_faster_device(monkeypatch: pytest.MonkeyPatc
     rng = np.random.default_rng(4)
     kept: set[tuple[int, int]] = set()
     counts = store._shards.table.counts()
-    for _ in range(60):  # a dozen will do, unless the machine has others to serve
+    for _ in range(60):  # a dozen is enough, unless the machine is busy
         src, dst = rng.integers(0, 400, (2, 60))
         store.insert(src, dst)
         kept |= {(min(p), max(p)) for p in zip(src.tolist(), dst.tolist(), strict=True) if p[0] != p[1]}

@@ -1,4 +1,4 @@
-"""A window that slides over a list of edges: what comes, what goes, what is there."""
+"""A window that slides over a list of edges: insertions, deletions, and the edges in it."""
 
 from __future__ import annotations
 

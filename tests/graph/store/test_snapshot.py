@@ -152,7 +152,7 @@ def test_snapshots_of_a_store_share_the_ids_that_are_positions() -> None:
 
 
 def test_shards_without_rows_are_left_out() -> None:
-    """So that searches of a store whose rows lie on one device run there as if it had no other."""
+    """So a search of a store with all rows on one device runs there, as if the store had no other device."""
     devices = ["cuda-emulated", "cpu"]
     with gl.DynamicGraph(num_vertices=60, devices=devices, shares={"cuda-emulated": 1.0, "cpu": 0.0}) as store:
         store.insert(np.arange(59), np.arange(1, 60))

@@ -104,8 +104,8 @@ class update_plan {
   void commit_index() noexcept;
   void name_rows(std::int64_t position) noexcept;
 
-  // f(row) for each row that is marked as empty and gets entries, on one thread for each row; all rows are named anew
-  // by the other paths.
+  // f(row) for each row that is marked as empty and gets entries, on one thread for each row; the other paths name
+  // all rows again.
   template <class Row>
   void for_each_filled_row(Row&& f) const {
     if (path_ == path::merge) return;

@@ -30,7 +30,7 @@ def demo(
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: this is a file, but plots go to a folder")
     devices = request.devices
-    mine(GRAPHS[0], devices)  # loads what is loaded once, so that the first row tells the time of the work;
+    mine(GRAPHS[0], devices)  # loads what is loaded once, so the first row is the time of the work;
     mined = [mine(name, devices) for name in GRAPHS]
     list(steps(4, 3, seed=_SEED, devices=devices))  # as does a store, which also learns what batches cost
     stream: list[Step] = []

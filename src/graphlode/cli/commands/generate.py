@@ -55,7 +55,7 @@ def generate(
         bool | None,
         typer.Option("--directed/--undirected", help="rmat, kronecker, erdos_renyi; web is directed by default."),
     ] = None,
-    format: Annotated[str | None, typer.Option("--format", help="Format of OUT, if its suffix does not tell.")] = None,
+    format: Annotated[str | None, typer.Option("--format", help="Format of OUT, if its suffix does not say.")] = None,
 ) -> None:
     """Generate a graph and write it to a file."""
     options = {

@@ -74,7 +74,7 @@ def stream(
         order = "shuffled" if graph.times is None else "times"
         about = {"command": "stream", "graph": request.loaded.facts(), "order": order, "weighted": store.weighted}
         document = about | _run(graph, store, sliding, source, quiet=request.as_json)
-    # A file that does not say what its third column is may hold times that nobody knows of.
+    # The third column of a file without a header may be times.
     hint = values == "auto" and graph.weights is not None
     request.answer(document, lambda: _summary(document, hint=hint))
 

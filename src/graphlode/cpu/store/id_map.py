@@ -1,4 +1,4 @@
-"""From original ids to positions, by the extension; see native/include/graphlode/graph/id_map.hpp."""
+"""The map from original ids to positions in the extension; see native/include/graphlode/graph/id_map.hpp."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ TAKES_RESIDENT = False
 
 @dataclass(slots=True)
 class Plan:
-    """An update that is ready to be committed; all memory that it will write is taken."""
+    """A batch that is ready to be committed. All memory that it will write is allocated."""
 
     native: Any
     path: Path
@@ -126,7 +126,7 @@ def num_entries(state: State) -> int:
 
 
 def fullness(state: State) -> Fullness:
-    """Pages are split and condensed as they are written, so only the number of entries matters."""
+    """A batch splits and joins pages while it writes them, so only the number of entries matters."""
     return Fullness(state.num_entries)
 
 

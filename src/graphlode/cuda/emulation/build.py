@@ -1,7 +1,7 @@
 """Compiles a CUDA source with g++ to a shared object that runs it on the CPU.
 
 The object is cached under a hash of all its inputs, so it is never stale. Several processes may build the same object:
-each writes its own file and moves it into place.
+each writes its own file, then renames it.
 """
 
 from __future__ import annotations

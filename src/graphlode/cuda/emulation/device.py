@@ -1,6 +1,6 @@
-"""The emulated CUDA device: numpy in the place of CuPy, g++ in the place of NVRTC, fibers in the place of lanes.
+"""The emulated CUDA device: numpy replaces CuPy, g++ replaces NVRTC, fibers replace lanes.
 
-It follows the same protocol as the real device and runs the same drivers and the same kernel sources.
+It implements the same protocol as the real device, and runs the same drivers and kernel sources.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_SHORT = np.iinfo(np.int32).max
 
 
 class EmulatedDevice(Queued):
-    """A small GPU that is not there. Its limits can be chosen, to take a driver down the path of a smaller or larger one."""
+    """An emulated small GPU. Tests choose its limits, so that drivers take the path for a smaller or larger GPU."""
 
     backend = "cuda"
     speed = 0.02
@@ -65,17 +65,17 @@ class EmulatedDevice(Queued):
         """A launch returns when it is done."""
 
     def wait_for_word(self, words: AnyArray, place: int, value: int) -> None:
-        """As a GPU does it, which finds the word or waits in vain."""
+        """Kernels have ended already, so a missing word never arrives."""
         if words[place] != value:
-            raise self._without_word()
+            raise self._missing_word()
 
     def read_report(self, words: AnyArray, value: int) -> list[int]:
         if (words >> np.uint64(32) != value).any():
-            raise self._without_word()
+            raise self._missing_word()
         found: list[int] = (words & np.uint64(2**32 - 1)).tolist()
         return found
 
-    def _without_word(self) -> KernelFaultError:
+    def _missing_word(self) -> KernelFaultError:
         return KernelFaultError(f"{self.name}: a kernel ended without the word that was waited for")
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> AnyArray:
@@ -137,7 +137,7 @@ class EmulatedDevice(Queued):
 
 
 class _PoolSize:
-    """What a pool would have that keeps all it was asked for, and cuts as it likes: the most that was in use at a time."""
+    """The size of a pool that never releases memory: the peak of the bytes in use."""
 
     def __init__(self) -> None:
         self.nbytes = 0

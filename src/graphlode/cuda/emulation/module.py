@@ -1,7 +1,7 @@
 """A compiled kernel source in the emulation: checks the arguments of a launch and calls the kernel.
 
 The shared object describes the parameters of its kernels. So a wrong number of arguments, a scalar of the wrong width
-or an array of the wrong item size is an error here, where a GPU would give a wrong answer.
+or an array of the wrong item size is an error here. A GPU would give a wrong answer.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from graphlode.cuda.compiler import Specialisation
 from graphlode.cuda.interface import KernelDevice, PlainPreparedLaunch, PreparedLaunch, check_launch
 from graphlode.errors import DeviceMemoryError, InputError, KernelFaultError
 
-# Each may need two memory mappings for every CUDA thread of a block, and Linux allows a process about 65,000.
+# Each thread may need two memory mappings per CUDA thread of a block. Linux allows a process about 65,000.
 _MOST_THREADS = 8
 
-# The number of compiled kernels, the most recently launched, that keep their stacks: about a thousand mappings each.
+# The number of recently launched kernels that keep their stacks, with about a thousand mappings each.
 _MOST_KEPT = 16
 _kept: OrderedDict[str, Callable[[], Any]] = OrderedDict()
 _keeping = Lock()

@@ -58,7 +58,7 @@ def kernel_rows(device: KernelDevice, view: Mapping[str, Any]) -> KernelRows:
 
 
 def row_places(state: Version, rows: Any) -> Any:
-    """Where the leaves at which rows begin come in the order of keys; `rows` is what picks some of them."""
+    """The positions in key order of the leaves at which rows begin. `rows` selects some of the rows."""
     leaves = state.row_leaves[rows].astype(np.int64)
     positions = state.directory.positions[leaves // PAGE_LEAVES].astype(np.int64)
     return positions * PAGE_LEAVES + leaves % PAGE_LEAVES

@@ -15,7 +15,7 @@ extern __shared__ __align__(16) unsigned char graphlode_dynamic_shared[];
 #define DYN_SHARED(T, name) T* const name = reinterpret_cast<T*>(graphlode_dynamic_shared)
 // Lets a waiting thread yield the processor for about this many nanoseconds.
 __device__ __forceinline__ void pause_thread(unsigned nanoseconds) { __nanosleep(nanoseconds); }
-// Tells the compiler that a pointer is to shared memory where it cannot know: across a call.
+// Declares to the compiler that a pointer is to shared memory, which it cannot know across a call.
 __device__ __forceinline__ void assume_shared(const void* pointer) { __builtin_assume(__isShared(pointer)); }
 // Copies from global to shared memory without a register, so that many copies can be in flight. After wait_for_copies
 // the thread sees its own copies; other threads see them after a further barrier.

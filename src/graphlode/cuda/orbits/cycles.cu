@@ -92,7 +92,7 @@ struct cycle_output {
   count_t* entries;
 
   // Adds to the lower neighbor x of i, or to the edge at its entry in row i.
-  __device__ __forceinline__ void tell_middle(long long entry, int x, count_t cycles) const {
+  __device__ __forceinline__ void add_to_middle(long long entry, int x, count_t cycles) const {
     if (cycles == 0) return;
     if (for_edges) {
       atomicAdd(&entries[entry], cycles);
@@ -100,7 +100,8 @@ struct cycle_output {
       atomicAdd(&vertices[x], 2 * cycles);
     }
   }
-  __device__ __forceinline__ void tell_edge(const cycle_graph& graph, int row, long long entry, count_t cycles) const {
+  __device__ __forceinline__ void add_to_edge(const cycle_graph& graph, int row, long long entry,
+                                              count_t cycles) const {
     if (cycles == 0) return;
     const int other = graph.neighbors[entry];
     atomicAdd(&entries[other < row ? entry : graph.offsets[other] + graph.places[entry]], cycles);
@@ -120,14 +121,14 @@ __device__ void sum_onward(const cycle_graph& graph, int i, const Counters& coun
     const unsigned past_j = (ways_k & ~neighbor_mark) - (ways_j >> 31);
     if (past_j != 0) atomicAdd(&counters.onward[at_j], past_j);
     if (past_k != 0) atomicAdd(&counters.onward[at_k], past_k);
-    if (for_edges) output.tell_edge(graph, counters.member(number), entry, static_cast<count_t>(past_j) * past_k);
+    if (for_edges) output.add_to_edge(graph, counters.member(number), entry, static_cast<count_t>(past_j) * past_k);
   });
 }
 
 // Visits the walks i - x - j again, one row x at a time. Returns this warp's share of the cycles at all ix.
 template <class Counters>
-__device__ count_t tell_walks(const cycle_graph& graph, int i, const Counters& counters, int warp, int warps,
-                              const cycle_output& output) {
+__device__ count_t count_walks(const cycle_graph& graph, int i, const Counters& counters, int warp, int warps,
+                               const cycle_output& output) {
   count_t all = 0;
   const long long begin = graph.offsets[i], end = begin + graph.lower[i];
   for (long long own = begin + warp; own < end; own += warps) {
@@ -140,13 +141,13 @@ __device__ count_t tell_walks(const cycle_graph& graph, int i, const Counters& c
       const count_t cycles = static_cast<count_t>(counters.onward[at]) + (counters.ways[at] >> 31) - ways_x;
       sum += cycles;
       if (for_edges) {
-        output.tell_edge(graph, x, row + place, cycles);
+        output.add_to_edge(graph, x, row + place, cycles);
       } else if (ways_x != 0) {
         atomicAdd(&counters.middles[at], ways_x);
       }
     }
     sum = warp_sum(sum);
-    if (lane_id() == 0) output.tell_middle(own, x, sum);
+    if (lane_id() == 0) output.add_to_middle(own, x, sum);
     all += sum;
   }
   return all;
@@ -154,7 +155,7 @@ __device__ count_t tell_walks(const cycle_graph& graph, int i, const Counters& c
 
 // Adds the cycles of each j, for all walks to it at once.
 template <class Counters>
-__device__ void tell_ends(const Counters& counters, int thread, int threads, const cycle_output& output) {
+__device__ void add_to_ends(const Counters& counters, int thread, int threads, const cycle_output& output) {
   for (int number = thread; number < counters.size(); number += threads) {
     const int j = counters.member(number);
     if (j < 0) continue;
@@ -176,11 +177,11 @@ __device__ void count_cycles(const cycle_graph& graph, int i, const Counters& co
   synchronize();
   sum_onward(graph, i, counters, batch, warp, warps, output);
   synchronize();
-  const count_t all = tell_walks(graph, i, counters, warp, warps, output);
+  const count_t all = count_walks(graph, i, counters, warp, warps, output);
   if (!for_edges) {
     if (lane_id() == 0 && all != 0) atomicAdd(&output.vertices[i], all);
     synchronize();
-    tell_ends(counters, thread, threads, output);
+    add_to_ends(counters, thread, threads, output);
   }
   synchronize();
 }

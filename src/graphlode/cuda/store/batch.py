@@ -1,7 +1,7 @@
-"""What a batch of updates needs on the device while it is planned and written, and what the host reads of it.
+"""Buffers of a batch on the device, for planning and writing, and what the host reads from them.
 
-Buffers are kept between batches that are small beside the shard: making them takes longer than such a batch. See
-store/store.cuh for what they hold.
+Buffers of batches that are small compared with the shard are kept: allocating them takes longer than such a batch. See
+store/store.cuh for their contents.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FIELDS = {
     **{"tasks": 16, "suspects": 4, "narrow": 8, "wide": 8, "flagged": 4 * RECORD_WORDS},
     **{"sorted": 8, "places": 4, "space": 0},
 }
-# Of these there are never more than so many for each page.
+# The largest number of these for each page.
 _BY_PAGE = {"suspects": 1, "wide": 8, "flagged": 1}
 _ONLY_PLANNED = (
     *("keys", "weights", "tile_effects", "kinds"),
@@ -45,7 +45,7 @@ _ONLY_PLANNED = (
 
 
 class _Layout(NamedTuple):
-    """Where each field begins, in bytes, behind the information, by name and in order, and the words of all together."""
+    """The offset of each field in bytes, after the information, by name and in order; and the total size in words."""
 
     starts: dict[str, int]
     fields: AnyArray
@@ -54,7 +54,7 @@ class _Layout(NamedTuple):
 
 @lru_cache
 def _layout(capacity: int, pages: int, weighted: bool, planned: bool) -> _Layout:
-    """Of buffers for so many updates."""
+    """The layout of buffers for `capacity` updates."""
     sizes = {name: width * capacity for name, width in _FIELDS.items()}
     sizes["tile_effects"] = 8 * (capacity // EFFECT_TILE + 2)
     for name, per_page in _BY_PAGE.items():
@@ -76,7 +76,7 @@ def _layout(capacity: int, pages: int, weighted: bool, planned: bool) -> _Layout
 
 
 class Described(NamedTuple):
-    """The struct packed_batch on the device, of buffers that begin there and have this layout."""
+    """The struct packed_batch on the device, for buffers at the address `base` with this layout."""
 
     base: int
     layout: _Layout
@@ -84,15 +84,15 @@ class Described(NamedTuple):
 
 
 class Descriptions:
-    """Of buffers that come and go: memory often comes again, and then there is nothing to write."""
+    """The structs of recent buffers. The same memory is often allocated again, and then nothing has to be written."""
 
-    _MOST = 4  # a batch is over long before its struct is written over
+    _MOST = 4  # a batch has ended long before its struct is overwritten
 
     def __init__(self) -> None:
         self._known: deque[Described] = deque(maxlen=self._MOST)
 
     def describe(self, device: KernelDevice, staging: Staging, base: int, layout: _Layout) -> Any:
-        """The struct of buffers that begin there."""
+        """The struct of buffers at the address `base`."""
         for known in self._known:
             if known.base == base and known.layout is layout:
                 return known.struct
@@ -109,7 +109,7 @@ class Descriptions:
 
 
 class Buffers:
-    """Room for so many updates, in one piece; `described` is the struct packed_batch."""
+    """Room for `capacity` updates, in one allocation; `described` is the struct packed_batch."""
 
     def __init__(
         self,
@@ -148,12 +148,12 @@ class Buffers:
 
 
 def read_info(device: KernelDevice, buffers: Buffers) -> dict[str, int]:
-    """What the plan came to: the one look at the device that a batch needs."""
+    """The result of planning. A batch reads from the device only here."""
     return named_info(device.get(buffers.info).tolist())
 
 
 def change_of(words: list[int], num_fresh: int, seconds: float) -> Change:
-    """What a batch in place did, by the words of its information, of which so many pages were written anew."""
+    """The effect of a batch in place, from the words of its information. It filled `num_fresh` fresh pages."""
     _, inserted, deleted, changed, leaves, _, narrow, wide, _, window_leaves, self_loops, *_ = words
     slots = LEAF_SLOTS * (leaves + window_leaves) + PAGE_SLOTS * num_fresh
     return Change(inserted, deleted, changed, "in place", slots, narrow + wide + num_fresh, seconds, self_loops)

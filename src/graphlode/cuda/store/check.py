@@ -1,4 +1,4 @@
-"""Every invariant of a shard on a GPU, looked at on the host: for tests."""
+"""Checks every invariant of a shard on a GPU, on the host: for tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEAST_IN_LEAF = int(lower_bound(0) * LEAF_SLOTS)
 
 
 def check(device: KernelDevice, state: Version) -> None:
-    """Raise AssertionError naming what is broken."""
+    """Raise AssertionError that names the broken invariant."""
     if isinstance(state, State):
         state.pool.collect()
     counts = device.get(leaf_counts(device, state.described(device), state.pages.size)).astype(np.int64)

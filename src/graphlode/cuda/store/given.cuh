@@ -10,7 +10,7 @@
 struct given_news {
   bool bad_row;
   unsigned self_loops;
-  __device__ __forceinline__ void tell(unsigned& any_bad_row, unsigned& all_self_loops) const {
+  __device__ __forceinline__ void report(unsigned& any_bad_row, unsigned& all_self_loops) const {
     if (bad_row) atomicExch(&any_bad_row, 1u);
     if (self_loops != 0) atomicAdd(&all_self_loops, self_loops);
   }

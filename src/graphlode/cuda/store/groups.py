@@ -1,11 +1,12 @@
-"""Which pages are written into fresh ones together, and the directory that follows: arithmetic on the host.
+"""Which pages are rewritten together into fresh pages, and the new directory: arithmetic on the host.
 
-A page that is too full or too empty takes its neighbors along: groups are runs of eight pages of the directory, so
-that eight full pages become nine rather than one becoming two half empty ones. On a GPU the pages of a group are
-written side by side, so a group takes no longer than a page. A group with too few entries takes the next one along; if
-all that follow have too few, the one before does. Pages that are written only because a version holds them stay alone.
+A page that is too full or too empty is rewritten with its neighbors. A group is a run of eight pages of the directory,
+so eight full pages become nine, where one page alone would become two half-empty ones. On a GPU the pages of a group
+are written in parallel, so a group takes no longer than a page. A group with too few entries is joined with the next
+group; if all later groups have too few, with the one before. A page that is rewritten only because a version holds it
+is a group of its own.
 
-The work is in proportion to the pages that are written, but for one copy of the directory.
+The work is proportional to the number of rewritten pages, plus one copy of the directory.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ JOB_WORDS, FRESH_WORDS = 7, 6
 
 
 class Groups:
-    """Ranges of positions that are written anew, ascending, and the entries of all their pages after the batch."""
+    """Ranges of positions that are rewritten, ascending, and the entries of each of their pages after the batch."""
 
     def __init__(self, begins: Int64Array, ends: Int64Array, totals: Int64Array) -> None:
         self.begins, self.ends, self.totals = begins, ends, totals
         self.lengths = ends - begins
-        self.starts = self.lengths.cumsum() - self.lengths  # of each range among the pages of all
+        self.starts = self.lengths.cumsum() - self.lengths  # of each range, among the pages of all ranges
         self.entries: Int64Array = np.add.reduceat(totals, self.starts)
         self.num_fresh = np.where(self.entries <= MOST_ENTRIES, 1, -(-self.entries // FILLED))
 
@@ -46,7 +47,8 @@ class Groups:
 
 
 def groups_from_records(num_pages: int, records: Int64Array) -> Groups | None:
-    """Groups of eight, from what the device says of flagged pages in the order of positions; None: that is too few."""
+    """Groups of eight, from the device's records of flagged pages, ordered by position. None if a group has too few
+    entries: see `groups_from_totals`."""
     positions, totals = records[:, 0], records[:, 1:]
     begins, ends = _ranges(num_pages, positions, GROUP_PAGES)
     outside = _outside(totals[np.arange(positions.size), positions - begins], num_pages)
@@ -83,12 +85,12 @@ def _among(values: Int64Array, ascending: Int64Array) -> AnyArray:
 
 
 def groups_from_totals(totals: Int64Array, positions: Int64Array) -> Groups:
-    """As groups_from_records, from the entries of all pages and the positions of flagged ones, ascending; groups with too
-    few entries are joined with others."""
+    """Like groups_from_records, but from the entries of all pages and the positions of flagged pages, ascending. Groups
+    with too few entries are joined with others."""
     num_pages = totals.size
     firsts = GROUP_PAGES * np.arange(num_groups(num_pages))
     too_few = (np.add.reduceat(totals, firsts) < LEAST_ENTRIES) & (firsts.size > 1)
-    to_the_end = np.logical_and.accumulate(too_few[::-1])[::-1]  # a group and all that follow
+    to_the_end = np.logical_and.accumulate(too_few[::-1])[::-1]  # a group and all later ones
     begins = firsts[np.append(True, ~(too_few[:-1] | to_the_end[1:]))]
     ends = np.append(begins[1:], num_pages)
     group = begins.searchsorted(positions, side="right") - 1
@@ -103,13 +105,13 @@ def num_groups(num_pages: int) -> int:
 
 
 def positions_in(begins: Int64Array, lengths: Int64Array) -> Int64Array:
-    """Every number of ranges that begin there and are so long."""
+    """All numbers in the ranges with these begins and lengths."""
     found: Int64Array = np.arange(int(lengths.sum())) + (begins - lengths.cumsum() + lengths).repeat(lengths)
     return found
 
 
 def _ranges(num_pages: int, positions: Int64Array, size: int) -> tuple[Int64Array, Int64Array]:
-    """The run of `size` pages that each position is in; the last run takes the rest along, so that none is short."""
+    """The run of `size` pages that holds each position. The last run includes the rest, so no run is short."""
     last = max(1, num_pages // size) - 1
     group = np.minimum(positions // size, last)
     return group * size, np.where(group == last, num_pages, (group + 1) * size)
@@ -122,7 +124,7 @@ def _outside(totals: Int64Array, num_pages: int) -> AnyArray:
 
 @dataclass(frozen=True)
 class Regrouping:
-    """What `store/pages.cu` is told, and the pages before and after it."""
+    """The input of `store/pages.cu`, the replaced pages, and the new directory."""
 
     jobs: Int64Array  # a row for each page that is read
     fresh: Int64Array  # a row for each page that is written
@@ -131,7 +133,7 @@ class Regrouping:
 
 
 def regroup(pages: AnyArray, groups: Groups, flagged: Int64Array, numbers: AnyArray) -> Regrouping:
-    """Write each group into fresh pages, whose numbers are given in the order in which they are used.
+    """Plan to write each group into fresh pages. `numbers` are those of the fresh pages, in the order of use.
 
     `flagged` are the positions, ascending, whose updates are not written in place.
     """

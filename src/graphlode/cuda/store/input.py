@@ -1,8 +1,8 @@
-"""A batch as kernels read it: in order of time, on the device or in memory of the host that the device sees.
+"""A batch as kernels read it: in order of time, on the device or in mapped memory of the host.
 
-Keys come with their delete bits; pairs of positions come as they are, checked and made into keys where they are first
-read (store/input.cuh). Small batches of the host are copied into page-locked memory that kernels read
-themselves: a copy to the device would take longer than the batch. More pairs are sent by several threads, in 32 bits.
+Keys carry their delete bits. Pairs of positions are passed unchanged; the kernel that reads them first checks them and
+makes keys of them (store/input.cuh). Small batches of the host are copied into page-locked memory that kernels read
+directly: a copy to the device would take longer than the batch. Several threads send larger ones, as 32-bit positions.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from graphlode.errors import DeviceMemoryError
 from graphlode.types import AnyArray, FloatArray
 
 MOST_SMALL = 2048  # as in store/block_sort.cuh
-MOST_MAPPED = 1 << 14  # updates that kernels read in memory of the host: once, so that it costs them the way of the bus
+MOST_MAPPED = 1 << 14  # updates that kernels read from memory of the host. They read them once, over the bus
 INFO_WORDS = 16  # room for packed_info of store/store.cuh
 
-# How a batch is given, as in store/input.cuh.
+# The form of a batch, as in store/input.cuh.
 PAIRS, LONG, BOTH, DELETES, ALL_GONE, WEIGHTS = 1, 2, 4, 8, 16, 32
 
 _DELETE_BIT = np.uint64(63)
@@ -33,7 +33,7 @@ _ALL_NEIGHBORS = 32  # bits
 
 @dataclass(slots=True)
 class Input:
-    """Arrays of the device; those that `how` does not speak of are not looked at."""
+    """Arrays of the device. Kernels read only those that `how` names."""
 
     tails: Any
     heads: Any
@@ -42,12 +42,12 @@ class Input:
     how: int
     count: int  # updates
     neighbor_bits: int
-    stream: int | None = None  # in which the arrays may still be written
-    resident: bool = False  # whether the user's own arrays are meant
+    stream: int | None = None  # that may still be writing the arrays
+    resident: bool = False  # whether these are the user's own arrays
 
 
 def mapped(device: KernelDevice, nbytes: int) -> tuple[AnyArray, Any]:
-    """Bytes in page-locked memory, as the host and as the device see them."""
+    """Bytes in page-locked memory: as an array of the host, and as one of the device."""
     if device.xp is np:
         memory = device.zeros(nbytes, np.uint8)
         return memory, memory
@@ -64,8 +64,8 @@ def mapped(device: KernelDevice, nbytes: int) -> tuple[AnyArray, Any]:
 
 
 class Staging:
-    """Where small batches of the host lie while they are applied, where the device says what they did, and where it counts
-    before that."""
+    """Memory for small batches of the host while they are applied, for the device's report on a batch, and for the
+    counters of sorting."""
 
     def __init__(self, device: KernelDevice) -> None:
         widths = {"reported": 8 * INFO_WORDS, "tails": 8 * MOST_MAPPED, "heads": 8 * MOST_MAPPED}
@@ -88,11 +88,11 @@ class Staging:
         self._weights = own["weights"].view(np.float64)
 
     def forget_counted(self) -> None:
-        """What was counted of a batch that was not sorted to the end."""
+        """Clear the counters of a batch whose sort did not finish."""
         self._device.update(self._counted, 0, np.zeros(COUNTED_WORDS, np.uint32))
 
     def forget_reported(self) -> None:
-        """Clear what the device reported, all of which was read."""
+        """Clear the report of the device after all of it was read."""
         self.reported[:] = 0
 
     def take_pairs(self, pairs: Pairs, deletes: Any, weights: Any) -> Input:
@@ -122,7 +122,7 @@ class Staging:
 
 
 def take(device: KernelDevice, staging: Staging, batch: Any, deletes: Any, weights: Any) -> Input:
-    """A batch of keys, or of pairs, that lies on the host or on the device."""
+    """The input for a batch of keys or of pairs, on the host or on the device."""
     if isinstance(batch, Pairs):
         if not batch.resident and batch.size <= MOST_MAPPED:
             return staging.take_pairs(batch, deletes, weights)

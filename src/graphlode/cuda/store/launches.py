@@ -1,8 +1,8 @@
-"""The kernel launches of a shard, prepared once: each sequence of them is started by one call.
+"""The kernel launches of a shard, prepared once. One call starts a whole sequence.
 
-A small batch takes the device some ten microseconds, so all that does not change from one batch to the next lies ready.
-What changes are the fields of three tables: one for planning and writing in place, one for pages that are split, merged
-or copied, one for merging all entries.
+A small batch takes the device about ten microseconds, so everything that is the same for all batches is prepared. The
+values that differ are the fields of three tables: for planning and writing in place; for pages that are split, merged
+or copied; for merging all entries.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ PAGES = KernelSource(
 )
 MERGE = KernelSource("store/merge", ("packed_merge_tasks", "packed_merge", "packed_merge_finish"))
 
-# How far a batch is planned: sorted for a merge; until the leaves of its updates are known; until windows are.
+# How far a batch is planned: sorted, for a merge; until the leaves of its updates are known; until the windows are.
 SORTED, LEAVES, WINDOWS = 0, 1, 2
 
 SMALL = -1
-"""In the place of a number of passes: sorted by the one block that plans."""
+"""Instead of a number of passes: the one block that plans also sorts."""
 
 WARPS = 8  # of a block that writes
 _NARROW_LEAVES = 8
@@ -49,8 +49,8 @@ class Bound(NamedTuple):
 
 
 class PlanValues(NamedTuple):
-    """What differs between batches that are planned and written in place. A small batch needs no field after
-    `write_blocks`: their defaults stand for launches that are left out."""
+    """The values that differ between batches that are planned and written in place. A small batch needs no field after
+    `write_blocks`: their defaults leave launches out."""
 
     store: Any
     batch: Any
@@ -84,7 +84,7 @@ class PlanValues(NamedTuple):
 
 
 class PageValues(NamedTuple):
-    """What differs between writings of pages."""
+    """The values that differ between batches that write fresh pages."""
 
     store: Any
     batch: Any
@@ -117,7 +117,7 @@ class PageValues(NamedTuple):
 
 
 class MergeValues(NamedTuple):
-    """What differs between merges."""
+    """The values that differ between merges."""
 
     store: Any
     batch: Any
@@ -143,7 +143,7 @@ class MergeValues(NamedTuple):
 
 
 class Launches:
-    """The sequences of a shard. All kernels are loaded when it is made, so that no batch waits for a compiler."""
+    """The launch sequences of a shard. The constructor loads all kernels, so no batch waits for a compiler."""
 
     def __init__(self, device: KernelDevice, weighted: bool) -> None:
         self._device = device
@@ -165,7 +165,7 @@ class Launches:
         self._plan.launch("packed_plan_pages", grid, block, args)
 
     def plan(self, passes: int, step: int, *, write: bool) -> LaunchSequence:
-        """The launches that plan a batch as far as `step`, which is sorted by this number of passes."""
+        """The launches that sort a batch in this number of passes and plan it as far as `step`."""
         sequence = self._plans.get((passes, step, write))
         if sequence is None:
             made = self._plan_steps(passes, step)
@@ -208,7 +208,7 @@ class Launches:
         ]
 
     def _write_step(self, table: StepTable, *, at_once: bool) -> Step:
-        """Write what stays in its pages."""
+        """Write the updates that stay in their pages."""
         return table.step(
             self._plan,
             "packed_write",
@@ -220,8 +220,10 @@ class Launches:
         )
 
     def _page_sequence(self, kernels: KernelModule) -> LaunchSequence:
-        """The jobs of groups; what stays; entries into fresh pages; crowded ones; the directory. A grid of 0 blocks leaves
-        a step out."""
+        """In this order: the jobs of groups, updates in place, entries into fresh pages, crowded pages, the directory.
+
+        A grid of 0 blocks leaves a step out.
+        """
         table = StepTable(self._device, PageValues)
         groups = "store batch numbers num_fresh epoch new_store new_pages num_new new_separators new_positions"
         groups += " ranges chain jobs fresh joins reported"
@@ -229,7 +231,7 @@ class Launches:
         spread_new = "store batch updates epoch jobs num_jobs fresh"
         finish = "new_store fresh num_fresh"
         steps = [
-            # First, since the host waits for it.
+            # First, because the host waits for it.
             table.step(kernels, "packed_regroup", groups, grid="group_blocks", block="job_threads"),
             self._write_step(table, at_once=False),
             table.step(kernels, "packed_spread", spread, grid="spread_blocks", block="threads"),
@@ -253,6 +255,6 @@ class Launches:
 
 
 def _write_bytes(*, weighted: bool) -> int:
-    """Shared memory of a block that writes: a wide window, or a narrow one per warp."""
+    """Shared memory of a block that writes: for one wide window, or for a narrow one per warp."""
     narrow, wide = (window_bytes(leaves, weighted=weighted) for leaves in (_NARROW_LEAVES, PAGE_LEAVES))
     return max(WARPS * narrow, wide)

@@ -1,6 +1,6 @@
-"""Drives store/leaves.cu: what is kept of all leaves of a shard, in the order of its directory.
+"""Drives store/leaves.cu: the counts and separators of all leaves of a shard, in the order of its directory.
 
-`store` is the struct packed_store of a version with so many pages.
+`store` is the struct packed_store of a version with `num_pages` pages.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ SOURCE = KernelSource("store/leaves", ("packed_leaf_counts", "packed_leaf_separa
 
 
 def leaf_counts(device: KernelDevice, store: Any, num_pages: int, *, planned: bool = False) -> Any:
-    """The entries of every leaf, a row per page; `planned`: after the batch that is being planned."""
+    """The number of entries of every leaf, one row per page. `planned`: after the batch that is being planned."""
     counts = device.empty((num_pages, PAGE_LEAVES), np.uint16)
     _launch(device, "packed_leaf_counts", num_pages * PAGE_LEAVES, (store, np.int32(planned), counts))
     return counts
 
 
 def leaf_separators(device: KernelDevice, store: Any, num_pages: int) -> Any:
-    """The lowest key that each leaf may hold, a row per page."""
+    """The lowest key that each leaf may hold, one row per page."""
     separators = device.empty((num_pages, PAGE_LEAVES), np.uint64)
     _launch(device, "packed_leaf_separators", num_pages * PAGE_LEAVES, (store, separators))
     return separators
 
 
 def forget_plan(device: KernelDevice, store: Any, num_pages: int) -> None:
-    """Counts and totals as if no batch had been planned."""
+    """Reset counts and totals to those before the plan."""
     _launch(device, "packed_forget_plan", num_pages * WARP, (store,))
 
 

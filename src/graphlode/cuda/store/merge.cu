@@ -217,7 +217,7 @@ __device__ __forceinline__ void add_up(const packed_batch& batch, unsigned come,
   all.inserted = atomicAdd(&info->inserted, 0u);
   all.deleted = atomicAdd(&info->deleted, 0u);
   all.changed = atomicAdd(&info->changed, 0u);
-  tell_host(batch, all, epoch);
+  report_to_host(batch, all, epoch);
 }
 
 // Writes old and new entries into fresh pages. One block per task. Shared memory: the page, see merge_page.cuh. With an

@@ -1,7 +1,7 @@
 """Drives store/merge.cu: all entries of a shard and a sorted batch into fresh pages.
 
-Fresh pages are taken for as many entries as there can be, since the number is known only when they have been written. The
-rest is given back afterwards. So they come in pieces: memory goes back in the pieces in which it came.
+The number of entries is known only after the merge, so fresh pages are taken for the largest number possible. The
+unused ones are given back afterwards. Pages are allocated in several pieces, since only whole pieces can be given back.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _THREADS, _FINISH_THREADS, _TASK_UPDATES = 256, 1024, 768
 
 @dataclass(slots=True)
 class MergeRoom:
-    """What a merge needs: tasks, what these publish, and a directory of as many fresh pages as there may be."""
+    """The memory of a merge: tasks, the words they publish, and a directory for the largest number of fresh pages."""
 
     num_tasks: int
     tasks: MergeTasks
@@ -33,35 +33,35 @@ class MergeRoom:
 
 
 def pages_of_merge(entries: int) -> int:
-    """The number of pages that entries come to: as many as can be filled alike, none too empty and none too full."""
+    """The number of pages for these entries: as many evenly filled ones as possible, none too empty or too full."""
     filled = max(0, -(-entries // FILLED) - 2)
     return filled + (1 if entries - filled * FILLED <= MOST_ENTRIES else 2)
 
 
 def room_for_merge(state: State, count: int, *, least_entries: int, most_entries: int) -> MergeRoom:
-    """For a batch of `count` updates that leaves this number of entries; a merge then needs no more memory.
+    """Memory for merging a batch of `count` updates, after which the shard has `least_entries` to `most_entries`.
 
-    Raises DeviceMemoryError.
+    The merge itself then allocates nothing. Raises DeviceMemoryError.
     """
     num_tasks = state.pages.size + -(-count // _TASK_UPDATES)
     tasks = state.workspace.room_for_tasks(num_tasks)
-    most = max(1, -(-most_entries // FILLED))  # a page that is left over is written, too
+    most = max(1, -(-most_entries // FILLED))  # an unused page is written, too
     pages = state.reserve_apart(most, pages_of_merge(least_entries))
     numbers = state.workspace.room_for_numbers(most)
     numbers.write(pages)
     directory = state.unfilled_directory(pages)
-    state.described(state.device)  # what it points to may have moved
+    state.described(state.device)  # its arrays may have moved
     return MergeRoom(num_tasks, tasks, directory, numbers)
 
 
 def merge(state: State, buffers: Buffers, given: Input, room: MergeRoom, *, at_once: bool) -> None:
-    """Everything into fresh pages. `at_once`: and these into the new version, while the host gets the result of the batch
-    before all is written."""
+    """Write all entries into fresh pages. `at_once` also makes the new version of them; the host then gets the result
+    of the batch before everything is written."""
     _run(state, buffers, given, room, writes=True, finishes=at_once, epoch=state.epoch if at_once else 0)
 
 
 def finish_merge(state: State, buffers: Buffers, given: Input, room: MergeRoom) -> None:
-    """The new version of what was merged, if that has changed anything."""
+    """Make the new version of the merged pages. Only for a batch that changed something."""
     _run(state, buffers, given, room, writes=False, finishes=True, epoch=0)
 
 

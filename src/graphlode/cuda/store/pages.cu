@@ -60,13 +60,13 @@ struct numbers_on_their_way {
 };
 
 // Forms the groups of flagged pages, as store/groups.py does. Writes their jobs, their fresh pages (which have the
-// numbers `numbers`), the new directory and version, and what the host needs to know; then sets `told` to the epoch.
-// One thread per group. `joins`: whether some groups are joined.
+// numbers `numbers`), the new directory and version, and what the host needs to know; then sets `reported` to the
+// epoch. One thread per group. `joins`: whether some groups are joined.
 extern "C" __global__ void __launch_bounds__(1024)
     packed_regroup(const packed_store* store_at, const packed_batch* batch_at, const unsigned* numbers,
                    unsigned num_fresh, unsigned epoch, packed_store* new_store_at, unsigned* new_pages,
                    unsigned num_new_pages, word* new_separators, unsigned* new_positions, replaced_range* ranges,
-                   block_chain* chain, page_job* jobs, fresh_page* fresh, int joins, unsigned* told) {
+                   block_chain* chain, page_job* jobs, fresh_page* fresh, int joins, unsigned* reported) {
   const numbers_on_their_way coming(numbers, num_fresh);
   const packed_store store = *store_at;
   unsigned* const tickets = &batch_at->info->tickets;
@@ -98,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(1024)
   if (threadIdx.x == 0) {
     *tickets = 0;
     __threadfence_system();
-    *const_cast<volatile unsigned*>(told) = epoch;
+    *const_cast<volatile unsigned*>(reported) = epoch;
   }
   for (unsigned i = threadIdx.x; i < num_fresh; i += blockDim.x) {
     const long long next = fresh[i].successor + 1;

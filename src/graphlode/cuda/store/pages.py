@@ -27,30 +27,30 @@ from graphlode.cuda.store.version import Directory
 from graphlode.cuda.store.workspace import MOST_GROUPED, GroupRoom
 from graphlode.types import AnyArray
 
-_SPARE = 8  # an eighth of all pages may need fresh ones at once; more are written in waves
-_WAVES = 16  # into which a rewriting of all pages is split
+_SPARE = 8  # an eighth of all pages may need fresh pages at the same time; more are written in waves
+_WAVES = 16  # waves that rewrite all pages
 _THREADS, _JOB_THREADS = 256, 1024  # of a block
-_MOST_PARTS = 4  # of a page that blocks spread together, as in store/spread.cuh
-_SPREAD_BLOCKS = 3  # that a multiprocessor has at a time
+_MOST_PARTS = 4  # the most blocks that spread one page together, as in store/spread.cuh
+_SPREAD_BLOCKS = 3  # that run on a multiprocessor at the same time
 
 
 @dataclass(slots=True)
 class PagePlan:
-    """The part of a plan that writes into fresh pages, which become part of a new directory."""
+    """The part of a plan that writes fresh pages, and the new directory that contains them."""
 
     jobs: Any
     fresh: Any
     num_fresh: int
     directory: Directory
-    replaced: AnyArray  # pages that are free afterwards; if the device groups them, room for them
+    replaced: AnyArray  # pages that are free afterwards; room for their numbers if the device forms the groups
     waves: list[Wave]
-    room: GroupRoom | None = None  # if the device is to group the flagged ones
-    numbers: AnyArray | None = None  # of fresh pages, if so
-    joins: int = 0  # whether some groups are joined, if so
+    room: GroupRoom | None = None  # if the device forms the groups
+    numbers: AnyArray | None = None  # of fresh pages, if the device forms the groups
+    joins: int = 0  # whether some groups are joined, if the device forms them
 
 
 class Wave(NamedTuple):
-    """Jobs and fresh pages that are written together; later waves may write into pages that earlier ones have read."""
+    """Jobs and fresh pages that are written together. Later waves may write into pages that earlier waves have read."""
 
     first_job: int
     end_job: int
@@ -59,18 +59,18 @@ class Wave(NamedTuple):
 
 
 def are_very_many(state: State, info: dict[str, int]) -> bool:
-    """Whether so many pages are flagged that they are written in waves, if no merge writes all of them."""
+    """Whether the flagged pages need more fresh pages than one wave has, unless a merge rewrites all pages."""
     return info["num_fresh"] > max(state.pool.num_free, state.pages.size // _SPARE, SEGMENT_PAGES)
 
 
 def are_grouped_by_device(state: State, info: dict[str, int]) -> bool:
-    """Whether the device can form the groups of flagged pages by itself: `info` is what it says of them."""
+    """Whether the device can form the groups of flagged pages. `info` is its report on them."""
     can_count = state.pages.size + info["num_fresh"] < MOST_GROUPED
     return can_count and not are_very_many(state, info)
 
 
 def plan_pages(state: State, buffers: Buffers, info: dict[str, int]) -> PagePlan:
-    """The groups of flagged pages into fresh pages. `info` is what the device reports of them."""
+    """Plan to write the groups of flagged pages into fresh pages. `info` is the device's report on them."""
     device = state.device
     if are_grouped_by_device(state, info):
         return _grouped_by_device(state, info["num_fresh"], info["num_replaced"], info["any_joined"])
@@ -89,8 +89,10 @@ def plan_pages(state: State, buffers: Buffers, info: dict[str, int]) -> PagePlan
 def write_at_once(
     state: State, buffers: Buffers, num_updates: int, num_fresh: int, num_replaced: int, joins: int
 ) -> bool:
-    """As a plan that is written, with the pages in their places. False if memory must come or go: nothing has happened
-    then. The device may still be writing."""
+    """Plan and write fresh pages, and take over the new directory. The device may still be writing afterwards.
+
+    False if memory must be allocated or released first. Then nothing has happened.
+    """
     num_pages = state.directory.pages.size
     if not state.workspace.has_room_for_groups(num_fresh, num_replaced):
         return False
@@ -104,7 +106,7 @@ def write_at_once(
 
 
 def _grouped_by_device(state: State, num_fresh: int, num_replaced: int, joins: int) -> PagePlan:
-    """Room for the device to group the flagged pages. Nothing is allocated or copied if there is enough."""
+    """A plan in which the device forms the groups. Nothing is allocated or copied if there is enough room."""
     numbers = state.reserve(num_fresh)
     room = state.workspace.room_for_groups(num_fresh, num_replaced)
     room.numbers[:num_fresh] = numbers
@@ -115,7 +117,7 @@ def _grouped_by_device(state: State, num_fresh: int, num_replaced: int, joins: i
 
 
 def parts_of_job(device: KernelDevice, num_jobs: int) -> int:
-    """Blocks that spread a page together: the fewer pages there are, the more."""
+    """The number of blocks that spread a page together. With fewer pages it is larger."""
     parts = 1
     while parts < _MOST_PARTS and 2 * parts * num_jobs <= _SPREAD_BLOCKS * device.num_multiprocessors:
         parts *= 2
@@ -123,7 +125,7 @@ def parts_of_job(device: KernelDevice, num_jobs: int) -> int:
 
 
 def _page_plan(state: State, found: Regrouping, replaced: AnyArray, waves: list[Wave] | None) -> PagePlan:
-    """The plan on the device; without `waves` all is written at once."""
+    """Copy the plan to the device. Without `waves` everything is written in one wave."""
     both = state.device.asarray(np.concatenate([found.jobs.ravel(), found.fresh.ravel()]))
     jobs, fresh = both[: found.jobs.size], both[found.jobs.size :]
     num_jobs, num_fresh = len(found.jobs), len(found.fresh)
@@ -132,7 +134,8 @@ def _page_plan(state: State, found: Regrouping, replaced: AnyArray, waves: list[
 
 
 def split_into_waves(groups: Groups, most_fresh: int) -> list[Wave]:
-    """Groups in order, about so many fresh pages at a time: else a batch that fills all pages would double the memory."""
+    """Groups in order, with about `most_fresh` fresh pages in each wave. In one wave, a batch that fills all pages
+    would double the memory."""
     fresh_ends, job_ends = groups.num_fresh.cumsum(), groups.lengths.cumsum()
     number = (fresh_ends - 1) // most_fresh
     last = np.append(number[1:] != number[:-1], True).nonzero()[0]
@@ -141,7 +144,8 @@ def split_into_waves(groups: Groups, most_fresh: int) -> list[Wave]:
 
 
 def _number_pages(state: State, groups: Groups, waves: list[Wave]) -> tuple[AnyArray, AnyArray]:
-    """Numbers for all fresh pages, and those among them of pages that an earlier wave has read and nobody else holds."""
+    """Numbers for all fresh pages; and those among them that are reused: an earlier wave has read the page, and no
+    version holds it."""
     sources = state.pages[groups.sources] if len(waves) > 1 else state.pages[:0]
     unshared = state.pool.references[sources] == 1
     reused, spare, missing = [], sources[:0], []
@@ -157,9 +161,9 @@ def _number_pages(state: State, groups: Groups, waves: list[Wave]) -> tuple[AnyA
 
 
 def write_pages(state: State, buffers: Buffers, num_updates: int, plan: PagePlan) -> AnyArray:
-    """What stays in its pages, all entries of the others, the directory and the rows of the new version.
+    """Write updates in place, entries into fresh pages, and the directory and the rows of the new version.
 
-    Returns the pages that it replaces. The device may still be writing.
+    Returns the replaced pages. The device may still be writing.
     """
     for wave in plan.waves:
         state.launches.pages.run(_values(state, buffers, num_updates, plan, wave))
@@ -187,7 +191,7 @@ def _values(state: State, buffers: Buffers, num_updates: int, plan: PagePlan, wa
         new_pages=directory.room_for_pages,
         new_separators=directory.room_for_separators,
         new_positions=directory.positions,
-        # Without a room nothing is grouped: an array that is not looked at.
+        # Without a room the device groups nothing, and does not read these arrays.
         numbers=plan.fresh if room is None else room.numbers_there,
         ranges=plan.fresh if room is None else room.ranges_there,
         reported=plan.fresh if room is None else room.reported_there,

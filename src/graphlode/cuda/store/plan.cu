@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   if (info.bad_row) {
     if (threadIdx.x == 0) {
       *info_at = info;
-      tell_host(batch, info, epoch);
+      report_to_host(batch, info, epoch);
     }
     return;
   }
@@ -114,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   __syncthreads();
   if (threadIdx.x == 0) {
     *info_at = info;
-    tell_host(batch, info, epoch);
+    report_to_host(batch, info, epoch);
   }
 }
 
@@ -271,7 +271,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
   const packed_store store = *store_at;
   const packed_batch batch = *batch_at;
   const packed_info info = *batch.info;
-  if (at_once && n > block_tile && grid_thread_id() == grid_threads() - 1) tell_host(batch, info, epoch);
+  if (at_once && n > block_tile && grid_thread_id() == grid_threads() - 1) report_to_host(batch, info, epoch);
   if (info.bad_row || (at_once && info.num_flagged)) return;
   DYN_SHARED(unsigned char, memory);
   for (unsigned i = blockIdx.x; i < info.num_wide; i += gridDim.x) {

@@ -1,7 +1,7 @@
 """Plans a batch on the device, and writes it in place: drives store/plan.cu and store/sort.cu.
 
-Which launches a batch takes depends on how it is sorted, how far it is planned and whether it is written at once. Nothing
-is allocated here and nothing of the shard's structure changes.
+The launches of a batch depend on how it is sorted, how far it is planned and whether it is written at once. Nothing is
+allocated here, and the structure of the shard does not change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from graphlode.cuda.store.state import State
 _MOST_REMEMBERED = 64  # sizes of batches and shards
 
 _CHANGING = "store tails heads deletes weights epoch"
-"""What differs between batches for which the same bound launches serve."""
+"""The values that differ between batches that use the same bound launches."""
 
 
 def plan(state: State, buffers: Buffers, given: Input, step: int) -> None:
@@ -29,13 +29,13 @@ def plan(state: State, buffers: Buffers, given: Input, step: int) -> None:
 
 
 def plan_at_once(state: State, buffers: Buffers, given: Input) -> list[int]:
-    """Plan a batch, and write it if all pages stay where they are.
+    """Plan a batch, and write it if no page is flagged.
 
-    Returns the words of its information, which are known before it is written.
+    Returns the words of its information. They are known before the device has written the batch.
     """
     store, batch, epoch = state.described(state.device), buffers.described, state.epoch
     known_by = state.launches.bound
-    size = state.directory.pages.size.bit_length()  # grids are for about this number of pages
+    size = state.directory.pages.size.bit_length()  # grids are sized for about this number of pages
     like = given.count, given.how, given.neighbor_bits, state.num_rows, size
     known = known_by.get(like)
     if known is None or known.batch is not batch:
@@ -49,18 +49,20 @@ def plan_at_once(state: State, buffers: Buffers, given: Input) -> list[int]:
 def _bind(state: State, buffers: Buffers, given: Input) -> BoundSequence:
     passes, table = _passes(state, given, WINDOWS), state.launches.plan_table
     values = _values(state, buffers, given, passes)
-    arrays = {name: table.stand_in(name) for name in _CHANGING.split() if name != "epoch"}  # what is bound is kept
+    # Stand-ins: a bound array would be kept in memory.
+    arrays = {name: table.stand_in(name) for name in _CHANGING.split() if name != "epoch"}
     sequence = state.launches.plan(passes, WINDOWS, write=True)
     return sequence.bind(values._replace(**arrays), table.numbers(_CHANGING), state.workspace.staging.reported)
 
 
 def write(state: State, buffers: Buffers, given: Input) -> None:
-    """Write what was planned and stays in its pages, whatever else there is."""
+    """Write the planned updates that stay in their pages."""
     state.launches.write.run(_values(state, buffers, given, SMALL))
 
 
 def climb(device: KernelDevice, state: State, buffers: Buffers, count: int) -> None:
-    """Find windows level by level, with a look at the device after each, as long as a leaf must go on; then plan."""
+    """Find windows level by level until no leaf needs a larger one, then plan. The host reads a word after each
+    level."""
     store, batch = state.described(device), buffers.described
     grid, block = launch_shape(device, PAGE_LEAVES * min(count, state.pages.size))
     for level in range(1, LEVELS):
@@ -72,7 +74,7 @@ def climb(device: KernelDevice, state: State, buffers: Buffers, count: int) -> N
 
 
 def write_blocks(device: KernelDevice, count: int) -> int:
-    """Blocks that write this number of updates, as if every one had a leaf of its own."""
+    """The number of blocks that write these updates, as if each had a leaf of its own."""
     return launch_shape(device, count, per_block=WARPS, blocks_per_multiprocessor=4)[0]
 
 
@@ -83,7 +85,7 @@ def _passes(state: State, given: Input, step: int) -> int:
 
 
 def _values(state: State, buffers: Buffers, given: Input, passes: int, *, planned: bool = True) -> PlanValues:
-    """The values of a call. Without a plan the number of pages makes no difference."""
+    """The values of a call. Without a plan they do not depend on the number of pages."""
     count, known_by = given.count, state.launches.numbers
     of = count, state.directory.pages.size if planned and passes != SMALL else 0, passes
     numbers = known_by.get(of)
@@ -110,13 +112,13 @@ def _values(state: State, buffers: Buffers, given: Input, passes: int, *, planne
 
 
 def _small_numbers(device: KernelDevice, count: int) -> tuple[int, ...]:
-    """From `one_block` to `write_blocks`."""
+    """The fields from `one_block` to `write_blocks`."""
     threads = 128 if count <= 128 else min(1024, 1 << (count - 1).bit_length())
     return 1, threads, SORT_THREADS, write_blocks(device, count)
 
 
 def _large_numbers(device: KernelDevice, count: int, pages: int, passes: int) -> tuple[int, ...]:
-    """From `many_threads` on."""
+    """The fields from `many_threads` on."""
 
     def blocks(items: int, per_block: int, most: int) -> int:
         return launch_shape(device, items, per_block=per_block, blocks_per_multiprocessor=most)[0]

@@ -1,12 +1,12 @@
-"""Memory for the pages of a shard and of its immutable versions: handed out, counted, given back.
+"""Memory for the pages of a shard and of its immutable versions: allocates, counts and releases them.
 
-Pages, with all that is kept of their leaves, lie in segments that are never moved, so growing copies nothing but the
-few bytes that are kept of each page as a whole. How many versions hold a page is counted on the host, where versions
-are made and dropped, by the extension `_driver`; the device sees one flag per page. See store/store.cuh.
+Pages, with the data of their leaves, are stored in segments that never move. So growing copies only the few bytes per
+page that are stored outside of the segments. The extension `_driver` counts on the host how many versions hold each
+page, because versions are made and dropped there. The device has one flag per page. See store/store.cuh.
 
-Asking the device for memory takes longer than a small batch does, however much it is. So a pool that runs short of pages
-is given more between batches (`provide`); memory for a merge comes in pieces, of the sizes that the one before gave back,
-which the device's own pool has; and where that has too little, the device is asked for much at a time.
+Allocating from the device takes longer than a small batch, whatever the size. Three rules follow. A pool that is short
+of pages gets more between batches (`provide`). A merge allocates pieces of the sizes that the last merge released,
+because the device's own pool still has these. Where that pool has too little, it gets much memory at once.
 """
 
 from __future__ import annotations
@@ -27,83 +27,86 @@ from graphlode.types import AnyArray, BoolArray
 SEGMENT_PAGES = 64
 NO_KEY = np.uint64(2**64 - 1)
 
-# A page in words, as stored_page in store/store.cuh has it: keys, separators, counts and counts after a batch, starts
-# and levels of the leaves, weights.
+# A page in words, as stored_page in store/store.cuh: keys, separators, counts and counts after a batch, starts and
+# levels of the leaves, weights.
 _SEPARATORS, _COUNTS = PAGE_SLOTS, PAGE_SLOTS + PAGE_LEAVES
 _COUNT_WORDS, _LEVEL_WORDS = PAGE_LEAVES // 4, PAGE_LEAVES // 8
 _PAGE_WORDS = _COUNTS + 3 * _COUNT_WORDS + _LEVEL_WORDS
 
 _PER_PAGE = {"totals": np.uint32, "marks": np.uint32, "jobs": np.uint32, "held": np.uint8}
 
-# Free pages, as parts of those that are taken: with less than the first a pool is short of them, with more than the second
-# it gives memory back. What is provided at a time comes to less than the difference.
+# Free pages, as parts of the used ones. With less than _LOW a pool is short of pages, with more than _SPARE it releases
+# memory. `provide` allocates less than the difference at a time.
 _LOW, _SPARE = 1 / 32, 1 / 16
-# What a batch that splits a few pages takes for a moment, whatever the size of the shard.
-_A_FEW = SEGMENT_PAGES // 2
-# Pages that replace all others come in so many pieces of memory alike; those of which it is not known whether they are
-# needed, in so many at most.
-_ALIKE, _PIECES = 3, 4
-# The table of segments has room for so many to begin with.
+# Pages that a batch with few splits takes for a moment, whatever the size of the shard.
+_SPLIT_PAGES = SEGMENT_PAGES // 2
+# Pieces of memory for pages that replace all others: equal ones for the pages that are certainly needed, and at most
+# this number for the rest.
+_SURE_PIECES, _PIECES = 3, 4
+# Segments for which the table has room at first.
 _LEAST_TABLE = 256
 _ALIGNMENT = 256  # bytes
-# There is so many times the room that is needed for what is kept of pages, 13 bytes for each, which take 33,000: merges,
-# which double the pages for a moment, should have enough when the store is loaded.
+# The arrays per page have room for this multiple of the pages. They take 13 bytes per page, a page takes 33,000. A
+# merge doubles the pages for a moment, and should find enough room when the store is loaded.
 _ROOM = 5
-_LITTLE_ROOM, _MUCH_ROOM = 1.25, 16  # with less there is soon too little, with more it is given back
-# A merge that writes this much more than the one before finds memory.
+_LITTLE_ROOM, _MUCH_ROOM = 1.25, 16  # multiples of the pages: with less more is allocated, with more it is released
+# The next merge finds memory if it writes up to this multiple of the last one.
 _GROWTH = 1.07
-# What the device is asked for beyond what is needed, as a part of all pages.
-_ASKED = 1 / 4
-# Pieces of memory that was given back are asked for again in the same sizes, but for those below this part of all.
-_SMALL_PIECE = 3  # as _part has it
+# The part of all pages that is allocated beyond the need.
+_EXTRA_PART = 1 / 4
+# Pieces that were released are allocated again in the same sizes, except those below this part of all.
+_SMALL_PIECE = 3  # see `_part`
 
 
 def address(array: Any) -> int:
-    """Where an array of a device begins."""
+    """The address of an array of a device."""
     pointer: int = array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
     return pointer
 
 
 def _low(used: int) -> int:
-    """With fewer free pages than this, so many being taken, a pool is short of them. One of a single piece has what it
-    has."""
-    return max(2 * _A_FEW, int(_LOW * used)) if used > SEGMENT_PAGES else 0
+    """A pool with this number of used pages is short if it has fewer free pages than this. A pool of one segment never
+    is."""
+    return max(2 * _SPLIT_PAGES, int(_LOW * used)) if used > SEGMENT_PAGES else 0
 
 
 def _lowest(used: int) -> int:
-    """With fewer than this, a batch that splits a few might find too few."""
+    """With fewer free pages than this, a batch with few splits might find too few."""
     return _low(used) // 2
 
 
 def _high(used: int) -> int:
-    """With more free pages than this, a pool gives memory back."""
-    return SEGMENT_PAGES + (2 * _A_FEW if used > SEGMENT_PAGES else 0) + int(_SPARE * used)
+    """With more free pages than this, a pool releases memory."""
+    return SEGMENT_PAGES + (2 * _SPLIT_PAGES if used > SEGMENT_PAGES else 0) + int(_SPARE * used)
 
 
 def _part(segments: int, shift: int) -> int:
-    """A power of two: between the 2^shift-th part of so many segments and half of that, but one at least."""
+    """A power of two of at least 1, between the 2^shift-th part of the segments and half of that."""
     return 1 << max(0, segments.bit_length() - 1 - shift)
 
 
 @lru_cache
-def _pieces(first: int, all_segments: int, known: tuple[int, ...] = ()) -> tuple[int, ...]:
-    """So many segments, of which the first ones will surely be needed, in few pieces, since each takes time: of the sizes
-    that are known, the largest first, and up to three others. What may not be needed comes in a few, each no larger than
-    what may be spare unless that would make many."""
-    again = _again(first, known)
+def _piece_sizes(first: int, all_segments: int, known: tuple[int, ...] = ()) -> tuple[int, ...]:
+    """The sizes of the pieces for `all_segments`, of which the `first` ones are certainly needed.
+
+    The pieces are few, because each allocation takes time. Known sizes are used first, the largest before the others,
+    then up to three equal pieces. The rest comes in up to four pieces, each no larger than what may stay free, if
+    possible.
+    """
+    reused = _reused_sizes(first, known)
     rest = all_segments - first
     piece = max(1, -(-rest // _PIECES), int(_SPARE * first))
-    return again + _cut(first - sum(again), max(1, -(-first // _ALIKE))) + _cut(rest, piece)
+    return reused + _cut(first - sum(reused), max(1, -(-first // _SURE_PIECES))) + _cut(rest, piece)
 
 
-def _again(first: int, known: tuple[int, ...]) -> tuple[int, ...]:
-    """Those of the known sizes that are not small and come to so many segments at most."""
-    again, left = [], first
+def _reused_sizes(first: int, known: tuple[int, ...]) -> tuple[int, ...]:
+    """The known sizes that are not small, up to a total of `first` segments."""
+    reused, left = [], first
     for size in known:
         if _part(first, _SMALL_PIECE) <= size <= left:
-            again.append(size)
+            reused.append(size)
             left -= size
-    return tuple(again)
+    return tuple(reused)
 
 
 def _cut(segments: int, piece: int) -> tuple[int, ...]:
@@ -112,28 +115,27 @@ def _cut(segments: int, piece: int) -> tuple[int, ...]:
 
 
 class Pool:
-    """Pages of one shard. The device's worker uses it, or who has the shard to himself while it has no other versions;
-    `dropped` takes from any thread."""
+    """Pages of one shard. Only the thread that writes the shard uses it. `dropped` accepts pages from any thread."""
 
     def __init__(self, device: KernelDevice, *, weighted: bool) -> None:
         self._device = device
         self.weighted = weighted
-        self.dropped: deque[AnyArray] = deque()  # pages of versions that are gone, not yet counted
+        self.dropped: deque[AnyArray] = deque()  # pages of dropped versions, not yet counted
         self.generation = 0  # changes when an array moves
         self._counted = _driver.PagePool(SEGMENT_PAGES)
-        self._memory: dict[int, tuple[Any, int]] = {}  # by the number of a piece: what keeps it, and its bytes
-        self._foreseen: tuple[_driver.PagePool, list[int], AnyArray] | None = None  # by `foresee`, of these pages
+        self._memory: dict[int, tuple[Any, int]] = {}  # by number of the piece: what keeps it, and its bytes
+        self._ahead: tuple[_driver.PagePool, list[int], AnyArray] | None = None  # by `count_ahead`, for these pages
         self._held_is_stale = False
-        self._versions = 0  # immutable ones, of which nobody has said that they are gone
-        self._room = 0  # pages for which the table of segments and what is kept of pages suffice
-        self._merged = 0  # segments that a merge wrote in the place of others, if the next one is not provided for
-        self._given_back: tuple[int, ...] = ()  # sizes of the pieces that it replaced, in segments, the largest first
-        self.segments: Any = device.zeros(_LEAST_TABLE, np.uint64)  # where each begins; has room for more
-        self._sent: AnyArray = np.zeros(_LEAST_TABLE, np.uint64)  # what is in it
+        self._versions = 0  # immutable ones that are not known to be dropped
+        self._room = 0  # pages for which the table of segments and the arrays have room
+        self._merged = 0  # segments that the last merge wrote; 0 once memory for the next is provided
+        self._given_back: tuple[int, ...] = ()  # segments of the pieces that the merge released, descending
+        self.segments: Any = device.zeros(_LEAST_TABLE, np.uint64)  # the address of each; has room for more
+        self._sent: AnyArray = np.zeros(_LEAST_TABLE, np.uint64)  # the content of `segments`
         self.arrays: dict[str, Any] = {name: device.zeros(0, dtype) for name, dtype in _PER_PAGE.items()}
 
     def clear_first_page(self) -> None:
-        """Of a pool in which nothing was written: no entries, and the first leaf may hold every key."""
+        """Initialize the first page of a new pool: no entries, and the first leaf may hold every key."""
         memory, _ = self._memory[0]
         words = self._device.words_in(memory, _PAGE_WORDS)
         words[_SEPARATORS:_COUNTS] = NO_KEY
@@ -146,12 +148,12 @@ class Pool:
 
     @property
     def references(self) -> AnyArray:
-        """Per page: how many versions hold it."""
+        """The number of versions that hold each page."""
         return self._counted.references
 
     @property
     def free(self) -> AnyArray:
-        """Numbers of pages that nobody holds."""
+        """Numbers of the free pages: no version holds them."""
         return self._counted.free
 
     @property
@@ -159,8 +161,8 @@ class Pool:
         return self._counted.num_free
 
     @property
-    def num_too_many(self) -> int:
-        """Pages that nobody holds, beside those that are kept for batches to come."""
+    def num_unneeded(self) -> int:
+        """Free pages beyond the reserve for the next batches."""
         return max(0, self._counted.num_free - _high(self._counted.num_used))
 
     @property
@@ -170,7 +172,7 @@ class Pool:
 
     @property
     def capacity(self) -> int:
-        """Page numbers in use or in reserve; those of segments without memory are counted too."""
+        """Page numbers, used or free. Those of segments without memory count, too."""
         return self._counted.num_pages
 
     @property
@@ -179,8 +181,8 @@ class Pool:
         return int(beside + self.segments.nbytes + sum(size for _, size in self._memory.values()))
 
     def take(self, count: int) -> AnyArray:
-        """Numbers of pages that nobody holds; they are yours until `release`. Raises DeviceMemoryError."""
-        counted, self._foreseen = self._counted, None
+        """Numbers of free pages, which belong to the caller until `release`. Raises DeviceMemoryError."""
+        counted, self._ahead = self._counted, None
         if count > counted.num_free:
             missing, usual = -(-(count - counted.num_free) // SEGMENT_PAGES), self._part_of_all(4)
             try:
@@ -192,14 +194,14 @@ class Pool:
         return self._taken(count)
 
     def take_apart(self, count: int, surely: int) -> AnyArray:
-        """As `take`, for pages that replace all others, of which so many at least will be needed.
+        """As `take`, for pages that replace all others. At least `surely` of them will be needed.
 
-        They lie apart from the others if these are many, so that the memory of these can be given back; and in pieces,
-        so that this is true also of the last ones, if they turn out not to be needed.
+        If the shard has many pages, the new ones get memory of their own, so the memory of the old pages can be
+        released. It comes in several pieces, so the last of them can be released, too, if they are not needed.
         """
-        if max(count, self._counted.num_used) <= SEGMENT_PAGES and not self.num_too_many:
+        if max(count, self._counted.num_used) <= SEGMENT_PAGES and not self.num_unneeded:
             return self.take(count)
-        self._grow(_pieces(-(-surely // SEGMENT_PAGES), -(-count // SEGMENT_PAGES), self._given_back))
+        self._grow(_piece_sizes(-(-surely // SEGMENT_PAGES), -(-count // SEGMENT_PAGES), self._given_back))
         return self._taken(count)
 
     def _taken(self, count: int) -> AnyArray:
@@ -209,22 +211,23 @@ class Pool:
 
     def hold(self, pages: AnyArray) -> None:
         """One more version holds these pages."""
-        self._foreseen = None
+        self._ahead = None
         self._counted.hold(pages)
         self._versions += 1
         self._held_is_stale = True
 
     def release(self, pages: AnyArray) -> None:
-        self._foreseen = None
+        self._ahead = None
         self._counted.release(pages)
 
     @property
     def is_stale(self) -> bool:
-        """Whether `collect` has something to do."""
+        """Whether `collect` has work to do."""
         return self._held_is_stale or bool(self.dropped)
 
     def collect(self) -> None:
-        """Take back the pages of versions that are gone, and tell the device which pages others still hold."""
+        """Release the pages of dropped versions, and update the flags on the device of pages that other versions
+        hold."""
         while self.dropped:
             self.release(self.dropped.popleft())
             self._versions -= 1
@@ -235,22 +238,22 @@ class Pool:
 
     @property
     def is_alone(self) -> bool:
-        """Whether there is one version only."""
+        """Whether the shard itself is the only version."""
         return not self._versions
 
-    def foresee(self, pages: AnyArray) -> None:
-        """Reckon ahead what `keep_only` will do with the first ones of these pages. Nothing may be taken, held or released
-        in between."""
+    def count_ahead(self, pages: AnyArray) -> None:
+        """Compute in advance what `keep_only` will do with the first of these pages. No page may be taken, held or
+        released in between."""
         books = self._counted.copy()
-        self._foreseen = books, books.keep_only(pages, _high(pages.size)), pages
+        self._ahead = books, books.keep_only(pages, _high(pages.size)), pages
 
     def keep_only(self, pages: AnyArray) -> None:
-        """The only version has these pages from now on; as `release` of all others, and `trim`."""
-        foreseen, self._foreseen = self._foreseen, None
-        if foreseen is None:
+        """The only version has these pages from now on. As `release` of all other pages, then `trim`."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is None:
             unused = self._counted.keep_only(pages, _high(pages.size))
         else:
-            self._counted, unused, those = foreseen
+            self._counted, unused, those = ahead
             counted = self._counted
             if pages.size < those.size:
                 counted.release(those[pages.size :])
@@ -263,21 +266,21 @@ class Pool:
         self._forget_tail()
 
     def trim(self) -> None:
-        """Give memory back in which no page is used, if there is much of it."""
+        """Release memory without used pages, if there is much of it."""
         counted = self._counted
         if counted.num_free > _high(counted.num_used):
-            # The device keeps addresses that no page needs: nothing is uploaded, since a commit must not need memory.
+            # The device keeps stale addresses: nothing is uploaded, because a commit must not allocate.
             for piece in counted.drop_unused():
                 del self._memory[piece]
             self._forget_tail()
 
     def stays_as_it_is(self, taken: int, released: int) -> bool:
-        """Whether no memory comes or goes if so many pages are taken and others are released, and `trim` follows."""
+        """Whether no memory is allocated or released by taking and releasing these numbers of pages, then `trim`."""
         counted, more = self._counted, released - taken
         return taken <= counted.num_free and counted.num_free + more <= _high(counted.num_used - more)
 
     def tidy(self) -> None:
-        """As `trim`, of all that is too much, whether or not it may soon be needed again."""
+        """As `trim`, but release all memory without used pages, even if it may be needed soon."""
         self.collect()
         for piece in self._counted.drop_unused():
             del self._memory[piece]
@@ -285,13 +288,13 @@ class Pool:
 
     @property
     def is_short(self) -> bool:
-        """Whether `provide` has something to do."""
+        """Whether `provide` has work to do."""
         counted = self._counted
         return bool(self._merged) or counted.num_free < _low(counted.num_used) or self._has_little_room
 
     @property
     def is_very_short(self) -> bool:
-        """Whether there are so few free pages that the next batch might find too few."""
+        """Whether the next batch might find too few free pages."""
         counted = self._counted
         return counted.num_free < _lowest(counted.num_used)
 
@@ -300,10 +303,10 @@ class Pool:
         return self._room < _LITTLE_ROOM * self._counted.num_pages
 
     def provide(self) -> bool:
-        """Memory that batches to come will need, when the device has nothing else to do; whether there is some.
+        """Allocate memory for the next batches while the device is idle. False if there is none.
 
-        A few pages; or as much as the next merge takes if that writes a little more than the one before, which is left with
-        the device's own pool.
+        Either some free pages, or room per page, or the memory of a merge that writes slightly more than the last one.
+        The memory for a merge stays in the device's own pool.
         """
         counted = self._counted
         try:
@@ -319,16 +322,17 @@ class Pool:
 
     def _provide_for_merge(self) -> None:
         segments, self._merged = int(_GROWTH * self._merged) + 1, 0
-        # And a little more, since the batch itself takes some of it.
-        self._allocate((*_pieces(segments, segments, self._given_back), _part(segments, 4)))
+        # The last piece is for the batch itself.
+        self._allocate((*_piece_sizes(segments, segments, self._given_back), _part(segments, 4)))
 
     def _part_of_all(self, shift: int) -> int:
-        """Of the segments whose pages are taken, as `_part` has it."""
+        """`_part` of the segments that the used pages fill."""
         return _part(self._counted.num_used // SEGMENT_PAGES, shift)
 
     def _grow(self, pieces: Sequence[int]) -> None:
-        """Pieces of memory of so many segments each, whose pages are taken next. Memory is asked for first."""
-        self._foreseen = None
+        """Add pieces of these numbers of segments. Their pages are taken next. Changes nothing if an allocation
+        fails."""
+        self._ahead = None
         device, counted, segment_bytes = self._device, self._counted, self._segment_bytes
         memory = self._allocate(pieces)
         pages = counted.segments_with(sum(pieces)) * SEGMENT_PAGES
@@ -338,36 +342,36 @@ class Pool:
         for number, size in enumerate(pieces):
             self._memory[first + number] = memory[number][0], size * segment_bytes
         addresses, known = counted.addresses_of(begin, end), self._sent[begin:end]
-        if addresses.tobytes() != known.tobytes():  # memory often comes again in the same order
+        if addresses.tobytes() != known.tobytes():  # the same memory is often allocated again in the same order
             device.update(self.segments, begin, addresses)
             known[:] = addresses
 
     def _allocate(self, pieces: Sequence[int]) -> list[tuple[Any, int]]:
-        """Memory for so many segments each, and where it begins.
+        """Allocate pieces of these numbers of segments. Returns each with its address.
 
-        If the device itself has to be asked, it is asked at once for what the pieces to come and growing will take, as far
-        as it has that: its own pool keeps what is let go, and cuts from it.
+        If the device's own pool has too little, it gets memory for all remaining pieces and for growth at once, as far
+        as the device has that: the pool keeps released memory, and cuts pieces from it.
         """
         device, segment_bytes = self._device, self._segment_bytes
         memory: list[tuple[Any, int]] = []
         with device.current():
-            before, is_asked = device.pooled_bytes(), False
+            before, is_refilled = device.pooled_bytes(), False
             for done, size in enumerate(pieces, 1):
                 memory.append(device.allocate(size * segment_bytes))
-                if not is_asked and device.pooled_bytes() != before:
-                    is_asked = True
-                    self._ask_ahead(sum(pieces[done:]) * segment_bytes)
+                if not is_refilled and device.pooled_bytes() != before:
+                    is_refilled = True
+                    self._refill_device_pool(sum(pieces[done:]) * segment_bytes)
         return memory
 
-    def _ask_ahead(self, nbytes: int) -> None:
-        """So many bytes for the device's own pool, and a part of the store more where even then another copy of it fits. A
-        device that has too little is not asked: the pool would first give back all that it could."""
+    def _refill_device_pool(self, nbytes: int) -> None:
+        """Put this number of bytes into the device's own pool, and a quarter of the store more if a copy of the store
+        still fits then. Does nothing if the device has too little: the pool would first release all that it could."""
         all_bytes, left = self._counted.num_used * self.page_bytes, self._device.unpooled_bytes() - nbytes
-        more = int(_ASKED * all_bytes)
+        more = int(_EXTRA_PART * all_bytes)
         if left > more + all_bytes:
             nbytes += more
         if nbytes and left >= 0:
-            with suppress(MemoryError):  # others may have been faster
+            with suppress(MemoryError):  # another process may have taken it
                 self._device.allocate(nbytes)
 
     @property
@@ -375,7 +379,7 @@ class Pool:
         return SEGMENT_PAGES * self.page_bytes
 
     def _widen(self, pages: int) -> None:
-        """Room for so many pages in the table of segments, and for what is kept of them."""
+        """Make room for this number of pages in the table of segments and in the arrays."""
         if pages > self.segments.size * SEGMENT_PAGES:
             sent: AnyArray = np.zeros(_ROOM * -(-pages // SEGMENT_PAGES), np.uint64)
             addresses = self._counted.addresses
@@ -389,7 +393,8 @@ class Pool:
         self._room = min(self.segments.size * SEGMENT_PAGES, self.arrays["totals"].size)
 
     def _forget_tail(self) -> None:
-        """Numbers behind all segments that have memory are free again, and what is kept of their pages is given back."""
+        """Forget the page numbers after the last segment with memory, and shrink the arrays if they are far too
+        large."""
         pages = self._counted.segments_with_tail_forgotten * SEGMENT_PAGES
         if self.arrays["totals"].size <= _MUCH_ROOM * pages + SEGMENT_PAGES:
             return
@@ -398,7 +403,7 @@ class Pool:
             self._counted.forget_tail()
 
     def _resize(self, room: int) -> None:
-        """Other arrays for what is kept of so many pages: parts of one piece of memory."""
+        """Replace the arrays by ones with room for this number of pages, as parts of one allocation."""
         starts, end = {}, 0
         for name, array in self.arrays.items():
             starts[name] = end
@@ -410,7 +415,7 @@ class Pool:
             other = arrays[name] = memory[begin : begin + room * old.itemsize].view(old.dtype)
             kept = min(old.size, other.size)
             other[:kept] = old[:kept]
-        self._device.synchronize()  # others may read them in streams of their own
+        self._device.synchronize()  # readers use streams of their own
         self._room = min(self._room, room)
-        self.arrays = arrays  # all at once, and before the generation says so: readers have threads of their own
+        self.arrays = arrays  # before the generation changes: readers run on other threads
         self.generation += 1

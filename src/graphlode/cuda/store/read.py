@@ -16,7 +16,7 @@ from graphlode.cuda.store.state import State
 from graphlode.cuda.store.version import Description, Version
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 
-_MOST_LEAVES, _FEWEST_LEAVES = 1 << 16, 1 << 8  # whose entries are copied at a time: up to 16 MB of keys
+_MOST_LEAVES, _FEWEST_LEAVES = 1 << 16, 1 << 8  # whose entries are copied at once: up to 16 MB of keys
 
 
 def csr(device: KernelDevice, state: Version) -> dict[str, Any]:
@@ -65,8 +65,10 @@ def row(device: KernelDevice, state: Version, row: int) -> tuple[AnyArray, Float
 
 
 def rows_in(device: KernelDevice, state: Version, buckets: BoolArray) -> tuple[AnyArray, FloatArray | None]:
-    """The entries whose row falls into a chosen bucket of the share table. A part of the leaves at a time, few if there is no
-    memory for more: they may have to leave the device because that is full."""
+    """The entries whose row falls into a chosen bucket of the share table.
+
+    They are copied in parts, in smaller ones if memory is short: rows often move because the device is full.
+    """
     chosen, leaves = device.asarray(buckets), state.pages.size * PAGE_LEAVES
     found_keys, found_weights = [], []
     first, at_a_time = 0, _MOST_LEAVES
@@ -92,8 +94,8 @@ def num_entries(state: Version) -> int:
 
 
 def nbytes(device: KernelDevice, state: Version) -> int:
-    """A shard has its whole pool, of which it gives back what is too much. A version has the pages that it holds, even if
-    others hold them, too."""
+    """Bytes on the device. A shard counts its whole pool, after it has given back unused memory. A version counts the
+    pages that it holds, even if others hold them, too."""
     if not isinstance(state, State):
         return int(state.directory.nbytes + state.row_leaves.nbytes + state.pages.size * state.pool.page_bytes)
     if not state.planning:
@@ -102,7 +104,7 @@ def nbytes(device: KernelDevice, state: Version) -> int:
 
 
 def statistics(device: KernelDevice, state: Version) -> dict[str, Any]:
-    """Sizes, for every level the density of its fullest window, and how many pages other versions hold too."""
+    """Sizes, the density of the fullest window of every level, and the number of pages that other versions hold too."""
     if isinstance(state, State):
         state.pool.collect()
     capacity = state.pages.size * PAGE_SLOTS
@@ -122,7 +124,8 @@ def statistics(device: KernelDevice, state: Version) -> dict[str, Any]:
 
 
 def slots(device: KernelDevice, state: Version, first: int, leaves: int) -> tuple[Any, Any]:
-    """The slots of this number of leaves in key order. Gaps hold NO_KEY; weights are empty in shards without."""
+    """The slots of `leaves` leaves from the leaf `first` on, in key order. Gaps hold NO_KEY. Without weights in the
+    shard their array is empty."""
     keys = device.empty(leaves * LEAF_SLOTS, np.uint64)
     weights = device.empty(keys.size if state.pool.weighted else 0, np.float64)
     grid, block = launch_shape(device, keys.size)
@@ -134,7 +137,7 @@ def slots(device: KernelDevice, state: Version, first: int, leaves: int) -> tupl
 
 
 def _offsets(device: KernelDevice, state: Version, held: Description) -> tuple[Any, Any]:
-    """The entries before each leaf, in key order, and before each row."""
+    """The number of entries before each leaf, in key order, and before each row."""
     begins = device.zeros(state.pages.size * PAGE_LEAVES + 1, np.int64)
     counts = leaf_counts(device, held.struct, state.pages.size)
     device.xp.cumsum(counts.ravel(), dtype=np.int64, out=begins[1:])

@@ -1,9 +1,9 @@
-"""A shard on a GPU: what `ShardKernels` asks for.
+"""A shard on a GPU: implements `ShardKernels`.
 
-A batch is planned by `prepare`, which ends with one look at the device and everything allocated, and written by `commit`.
-Where no other shard has a say, `apply` does both: the launch that writes follows the launches that plan, and the host
-gets the result of the batch while it is written. Only a batch whose pages must be split, merged or copied, because a
-version holds them, needs a second round of launches (pages.py).
+`prepare` plans a batch. It reads the result from the device once and allocates everything. `commit` writes the plan.
+`apply` does both for a batch of one shard: the launch that writes follows the launches that plan, and the host gets the
+result while the device writes. A batch needs a second round of launches only if its pages must be split, merged or
+copied, the last because a version holds them (pages.py).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ __all__ = [
     "statistics",
 ]
 
-MOST_BRIEF = 1 << 24  # the device works for a few milliseconds; what the host does hardly depends on the size
+MOST_BRIEF = 1 << 24  # the device takes a few milliseconds; the time of the host hardly depends on the size
 TAKES_RESIDENT = True
 
 _OUT_OF_DATE = "the plan is out of date: the shard was prepared for another batch or written since"
@@ -62,7 +62,7 @@ _OUT_OF_DATE = "the plan is out of date: the shard was prepared for another batc
 
 @dataclass(slots=True)
 class Plan:
-    """A batch that is ready to be written. Good until the state is prepared for another one."""
+    """A batch that is ready to be written. Valid until the state is prepared for another one."""
 
     state: State
     epoch: int
@@ -76,7 +76,7 @@ class Plan:
     asked: Path = "in place"  # the path that was asked for
 
 
-# Both phases at once
+# Both phases in one
 
 
 def apply(
@@ -89,10 +89,10 @@ def apply(
     path: Path,
     control: Control,
 ) -> Change:
-    """Plan a batch and write it, with one look at the device if all pages stay where they are.
+    """Plan a batch and write it. The host reads from the device only once if no page is split, merged or copied.
 
-    A batch in place that would write very many pages anew is merged. A merge for which there is no memory is done in
-    place, in several waves if need be. The device may still be writing afterwards: see `finish`.
+    A batch in place that would rewrite very many pages is merged instead. Without memory for a merge the batch is
+    written in place, in several waves if needed. The device may still be writing afterwards: see `finish`.
     """
     begun = perf_counter()
     shard = writable(state)
@@ -138,20 +138,20 @@ def _write_in_place_at_once(state: State, given: Input, begun: float, control: C
 
 
 def _merge_at_once(state: State, given: Input, begun: float, *, instead_of: Buffers | None = None) -> Change | None:
-    """Merge and write; the host keeps its books while the device writes. None: there is no memory for a merge, and
-    nothing has happened."""
+    """Merge and write. The host counts pages while the device writes. None: there is no memory for a merge, and nothing
+    has happened."""
     ready = _sorted(state, given, instead_of)
     if ready is None:
         return None
     buffers, room = ready
     merge(state, buffers, given, room, at_once=True)
-    with suppress(MemoryError):  # it can be done later, too, and from here on nothing may fail
-        state.foresee()
+    with suppress(MemoryError):  # it can be done later, too; from here on nothing may fail
+        state.count_ahead()
     words = state.device.read_report(state.workspace.staging.reported, state.epoch)
     bad_row, inserted, deleted, changed, *_ = words
     num_fresh = 0
     if inserted or deleted or changed:
-        # Memory goes back while it is still read, but to those who come later in the same stream.
+        # The device still reads the memory that is released here. That is safe: later users are in the same stream.
         state.num_entries += inserted - deleted
         num_fresh = pages_of_merge(state.num_entries)
         state.replace_all_pages(room.directory, num_fresh)
@@ -165,7 +165,7 @@ def _merge_at_once(state: State, given: Input, begun: float, *, instead_of: Buff
 
 
 def finish(device: KernelDevice, state: Version) -> None:
-    """Wait until the device has written the last batch, and take memory that the next batches will need."""
+    """Wait until the device has written the last batch, and allocate memory for the next batches."""
     shard = writable(state)
     device.synchronize()
     if shard.is_short and shard.may_provide:
@@ -185,7 +185,7 @@ def prepare(
     path: Path,
     control: Control,
 ) -> Plan:
-    """Plan a batch; nothing that a reader sees is changed. Raises DeviceMemoryError. Paths as for `apply`."""
+    """Plan a batch. Changes nothing that a reader sees. Raises DeviceMemoryError. Paths as for `apply`."""
     begun = perf_counter()
     shard = writable(state)
     given = _begin(shard, entries, deletes, weights, control)
@@ -202,7 +202,7 @@ def prepare(
 
 
 def _plan_in_place(state: State, given: Input, path: Path, begun: float) -> Plan:
-    """In place or climbing. A merge comes here if there is no memory for it."""
+    """Plan in place or climbing. A merge without memory is planned in place."""
     device, count = state.device, given.count
     path = "in place" if path == "merge" and count else path
     buffers = _planning_buffers(state, given)
@@ -218,8 +218,8 @@ def _plan_in_place(state: State, given: Input, path: Path, begun: float) -> Plan
 
 
 def _plan_merge(state: State, given: Input, begun: float, *, instead_of: Buffers | None = None) -> Plan | None:
-    """All entries into fresh pages with the batch. None: there is no memory for that, and nothing has happened, so a plan
-    in place of the same batch is still good."""
+    """Merge all entries and the batch into fresh pages. None: there is no memory for that, and nothing has happened. A
+    plan in place of the same batch then stays valid."""
     ready = _sorted(state, given, instead_of)
     if ready is None:
         return None
@@ -248,14 +248,14 @@ def _with_pages(found: Plan) -> Plan:
 
 
 def commit(device: KernelDevice, found: Plan) -> Change:
-    """Write a plan. Cannot fail, unless the plan is out of date."""
+    """Write a plan. Fails only if the plan is out of date."""
     change = _commit(found)
     device.synchronize()
     return change
 
 
 def _commit(found: Plan) -> Change:
-    """The device may still be writing afterwards."""
+    """As `commit`, but the device may still be writing afterwards."""
     begun = perf_counter()
     state, info, num_fresh = found.state, found.info, 0
     if found.epoch != state.epoch:
@@ -286,11 +286,11 @@ def _commit(found: Plan) -> Change:
     )
 
 
-# What both ways share
+# Shared by both
 
 
 def _begin(state: State, entries: AnyArray | Pairs, deletes: Any, weights: Any, control: Control) -> Input:
-    """Begin a plan: the batch as kernels read it."""
+    """Begin a plan, and return the batch as kernels read it."""
     control.check()
     if entries.size > MOST_UPDATES:
         raise InputError(f"a batch has up to {MOST_UPDATES} updates, got {entries.size}")
@@ -309,9 +309,9 @@ def _planning_buffers(state: State, given: Input) -> Buffers:
 
 
 def _sorted(state: State, given: Input, instead_of: Buffers | None) -> tuple[Buffers, MergeRoom] | None:
-    """The batch in order, and all memory that a merge needs; None: there is not enough.
+    """The sorted batch and the memory of a merge. None: there is not enough memory.
 
-    A plan in place of the same batch has it in order, unless it is a small one.
+    A plan in place of the same batch has sorted it already, unless the batch is small.
     """
     try:
         if instead_of is not None and given.count > MOST_SMALL:
@@ -333,7 +333,7 @@ def _sorted(state: State, given: Input, instead_of: Buffers | None) -> tuple[Buf
             state, given.count, least_entries=max(0, entries - go), most_entries=entries + come
         )
     except MemoryError:
-        state.workspace.staging.forget_counted()  # if it was in the middle of sorting
+        state.workspace.staging.forget_counted()  # in case it failed during the sort
         state.give_back_reserved(0)
         return None
     return buffers, room

@@ -96,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(1024, 2)
   const packed_form form{neighbor_bits};
   const given_news news = how & input_pairs ? count_given<true>(input, form, num_rows, n, passes, counts)
                                             : count_given<false>(input, form, num_rows, n, passes, counts);
-  news.tell(counted[bad_row_at], counted[self_loops_at]);
+  news.report(counted[bad_row_at], counted[self_loops_at]);
   __syncthreads();
   for (unsigned i = threadIdx.x; i < passes * num_digits; i += blockDim.x) {
     if (counts[i] != 0) atomicAdd(counted + i, counts[i]);
@@ -143,7 +143,7 @@ __device__ __forceinline__ two_counts look_back(const volatile word* published, 
 #pragma unroll
     for (unsigned i = 0; i < asked_at_once; ++i) values[i] = *(there - (i + 1) * (num_digits / 2));
     bool open = true;  // no value is missing so far, and more are needed
-    unsigned heard = 0;
+    unsigned received = 0;
 #pragma unroll
     for (unsigned i = 0; i < asked_at_once; ++i) {
       const two_counts found{static_cast<unsigned>(values[i]), static_cast<unsigned>(values[i] >> 32)};
@@ -153,12 +153,12 @@ __device__ __forceinline__ two_counts look_back(const volatile word* published, 
         sum.lower += found.lower;
         sum.higher += found.higher;
         last = kind;
-        ++heard;
+        ++received;
       }
       open = open && kind < of_all_so_far;
     }
-    there -= heard * (num_digits / 2);
-    if (heard == 0) pause_thread(20);
+    there -= received * (num_digits / 2);
+    if (received == 0) pause_thread(20);
   }
   sum.lower &= published_count;
   sum.higher &= published_count;
@@ -383,27 +383,27 @@ extern "C" __global__ void __launch_bounds__(merge_tile)
                       const unsigned char* deletes, unsigned how, unsigned n, unsigned neighbor_bits, unsigned merges) {
   __shared__ word keys[merge_tile];
   __shared__ unsigned short places[merge_tile];
-  __shared__ packed_info heard;
+  __shared__ packed_info problems;
   const packed_input input{tails, heads, deletes, nullptr, how};
   const packed_batch batch = *batch_at;
   const word num_rows = store_at->num_rows;
   const unsigned first = blockIdx.x * merge_tile, count = min(merge_tile, n - first);
-  if (threadIdx.x == 0) heard = packed_info{};
+  if (threadIdx.x == 0) problems = packed_info{};
   unsigned size = 64;
   while (size < count) size <<= 1;
   __syncthreads();
   for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
-    keys[i] = i < count ? read_update(input, num_rows, first + i, &heard) : no_key;
+    keys[i] = i < count ? read_update(input, num_rows, first + i, &problems) : no_key;
   }
   __syncthreads();
   if (threadIdx.x == 0) {
     const bool alone = gridDim.x == 1;  // then no merge follows
-    batch.space[2 * blockIdx.x] = heard.bad_row;
-    batch.space[2 * blockIdx.x + 1] = heard.self_loops;
+    batch.space[2 * blockIdx.x] = problems.bad_row;
+    batch.space[2 * blockIdx.x + 1] = problems.self_loops;
     if (blockIdx.x == 0) {
       packed_info info{};
-      info.bad_row = alone ? heard.bad_row : 0;
-      info.self_loops = alone ? heard.self_loops : 0;
+      info.bad_row = alone ? problems.bad_row : 0;
+      info.self_loops = alone ? problems.self_loops : 0;
       *batch.info = info;
     }
   }

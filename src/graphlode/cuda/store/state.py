@@ -1,7 +1,7 @@
-"""A shard that batches write: its newest version, and what a plan has in hand.
+"""A shard that batches write: its newest version, and the state of a plan.
 
-What batches use but readers never see is elsewhere: buffers in `Workspace` (workspace.py), prepared kernel launches in
-`Launches` (launches.py).
+Readers never see the buffers in `Workspace` (workspace.py) nor the prepared kernel launches in `Launches`
+(launches.py).
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ LAST_EPOCH = 2**32 - 8  # kernels count in 32 bits
 
 _MORE_PAGES = 64
 _MORE_AHEAD = 8  # a spare directory has room for an eighth more pages
-_FEW_PAGES = 16  # of which the last ones may be half empty, whatever is done
-_NEARLY_FULL = 0.99  # of what all pages can hold
+_FEW_PAGES = 16  # pages; in a smaller shard, the last pages may be half empty even after a merge
+_NEARLY_FULL = 0.99  # of the capacity of all pages
 _UNLIMITED = 2**63
-_SHRINK_AGAIN = 0.9  # of the entries are left when a merge that closed no gaps is tried again
+_SHRINK_AGAIN = 0.9  # of the entries: a merge that closed no gaps is tried again when only these are left
 
 SPARSE = 0.72
-"""With a lower density of all pages, counting free ones beyond those that are kept, the next batch is merged."""
+"""The next batch is merged if the density is below this. Free pages count, except for those kept in reserve."""
 
 
 class State(Version):
-    """The shard itself. Batches use it in one lane, one at a time."""
+    """The shard itself. Batches run in one lane, one at a time."""
 
     def __init__(
         self, device: KernelDevice, pool: Pool, directory: Directory, row_leaves: object, num_rows: int
@@ -45,19 +45,20 @@ class State(Version):
         self.workspace = Workspace(device)
         self.launches = Launches(device, pool.weighted)
         self.epoch = 0
-        self.planning = False  # counts of a plan are in the pool
+        self.planning = False  # the pool holds the counts of a plan
         self._reserved: AnyArray = np.zeros(0, np.uint32)  # pages of the plan
         self._rows_are_shared = False
-        # What batches to come should know: see `Fullness`, and `provide`.
+        # For the next batches: see `Fullness`, and `provide`.
         self.most_in_place = _most_in_place(directory)
         self.sparse_below = 0
-        self.is_short = False  # of memory that they will need
-        self._merged_at = self._replaced_at = 0  # the epochs of the last batches that replaced all pages, and some
+        self.is_short = False  # of memory for the next batches
+        # Epochs of the last batch that replaced all pages, and of the last that replaced some.
+        self._merged_at = self._replaced_at = 0
 
     # Plans
 
     def begin_plan(self) -> None:
-        """Forget a plan that was never written, and let go of what other versions hold."""
+        """Discard a plan that was never written, and copy the index of rows if another version shares it."""
         if self.pool.is_stale:
             self.pool.collect()
         if self.planning:
@@ -71,7 +72,7 @@ class State(Version):
         self.planning = True
         if self.epoch >= LAST_EPOCH:
             self.pool.arrays["marks"][:] = 0
-            self.workspace.group_room = None  # has epochs in it, too
+            self.workspace.group_room = None  # it contains epochs, too
             self.epoch = 0
         self.epoch += 1
 
@@ -96,13 +97,13 @@ class State(Version):
         if kept < self._reserved.size:
             self.pool.release(self._reserved[kept:])
             self._reserved = self._reserved[:kept]
-            if not kept:  # else they lie beside pages that are used
+            if not kept:  # otherwise they share memory with pages in use
                 self.pool.trim()
 
     # Directories
 
     def directory_of(self, pages: AnyArray) -> Directory:
-        """A directory of these pages whose other arrays the device will fill."""
+        """A directory of these pages. The device will fill its other arrays."""
         device, pool = self.device, self.pool
         positions = device.empty(pool.capacity, np.uint32)
         found = Directory(pages, device.asarray(pages), device.empty(pages.size, np.uint64), positions)
@@ -112,9 +113,9 @@ class State(Version):
         return found
 
     def unfilled_directory(self, pages: AnyArray | int) -> Directory:
-        """A directory of these pages, or of this number of pages, that the device will fill and describe.
+        """A directory of these pages, or of this number of pages. The device will fill and describe it.
 
-        It takes the memory of the directory before the last, if nobody has that.
+        It reuses the memory of the directory before the last, unless a version holds that.
         """
         workspace = self.workspace
         count = pages if isinstance(pages, int) else pages.size
@@ -123,40 +124,40 @@ class State(Version):
             spare = self._other_directory(count)
         host_room = spare.host_room
         if isinstance(pages, int):
-            if host_room is None or host_room.size < count:  # else it is memory that the host has touched before
+            if host_room is None or host_room.size < count:  # otherwise reuse memory that the host has touched before
                 host_room = np.empty(2 * count + _MORE_PAGES, np.uint32)
             pages = host_room[:count]
         arrays = spare.room_for_pages, spare.room_for_separators, spare.positions
         return Directory(pages, *arrays, spare.described, host_room=host_room)
 
     def _other_directory(self, count: int) -> Directory:
-        """Room for twice this number of pages: a directory takes a few bytes for each."""
+        """Room for twice this number of pages: a directory takes only a few bytes per page."""
         room, empty = 2 * count + _MORE_PAGES, self.device.empty
         arrays = empty(room, np.uint32), empty(room, np.uint64), empty(2 * self.pool.capacity, np.uint32)
         return Directory(self.pages, *arrays, described=empty(STORE_WORDS, np.uint64))
 
     def has_spare(self, count: int) -> bool:
-        """Whether a directory of this number of pages needs no memory."""
+        """Whether a directory of this number of pages can be made without allocating."""
         spare = self.workspace.spare
         if spare is None or spare.described is None:
             return False
         return bool(spare.room_for_pages.size >= count and spare.positions.size >= self.pool.capacity)
 
     def replace_pages(self, directory: Directory, replaced: AnyArray) -> None:
-        """The directory is that of the plan; the pages that it replaced are free."""
+        """Take over the directory of the plan, and release the pages that it replaced."""
         self._replaced_at = self.epoch
         self._take_over(directory)
         self.pool.release(replaced)
         self.pool.trim()
         self._note_memory()
 
-    def foresee(self) -> None:
-        """Do what can be done of `replace_all_pages` before the number of pages is known."""
+    def count_ahead(self) -> None:
+        """Do the part of `replace_all_pages` that does not need the number of pages."""
         if self.pool.is_alone:
-            self.pool.foresee(self._reserved)
+            self.pool.count_ahead(self._reserved)
 
     def replace_all_pages(self, directory: Directory, count: int) -> None:
-        """The first `count` of the reserved pages, which the directory has, replace all others."""
+        """The first `count` reserved pages, which are those of the directory, replace all others."""
         replaced, directory.pages, self._merged_at = self.pages, directory.pages[:count], self.epoch
         if self.pool.is_alone:
             self._take_over(directory)
@@ -180,72 +181,74 @@ class State(Version):
     # Memory
 
     def tidy(self) -> None:
-        """Give back what is too much, and room for large batches, which the next one makes again."""
+        """Give back unused memory, and the buffers of large batches. The next large batch allocates them again."""
         self.pool.tidy()
         self._note_memory()
         self.workspace.tidy()
 
     def note_merge(self) -> None:
-        """After a batch that was to be merged. If there are many gaps all the same, the next merge must wait."""
+        """Called after a batch that was to be merged. If many gaps remain, the next merge has to wait."""
         if self.num_entries < self.sparse_below:
             self.sparse_below = int(_SHRINK_AGAIN * self.num_entries)
 
     @property
     def may_provide(self) -> bool:
-        """Whether this is the time to `provide`: after a batch that was short itself, while there is no other version.
+        """Whether `provide` may run now: no plan is open, there is no other version, and the last batch was short.
 
-        So not after a merge, nor after a batch that split pages, unless the next one might find no memory.
+        A merge is not short. A batch that replaced pages is not either, but `provide` runs after it if the next batch
+        might find no memory.
         """
         if self.planning or not self.pool.is_alone:
             return False
         last = self.epoch - 1
-        return last != self._merged_at and (last != self._replaced_at or self._cannot_wait)
+        return last != self._merged_at and (last != self._replaced_at or self._is_urgent)
 
     @property
-    def _cannot_wait(self) -> bool:
+    def _is_urgent(self) -> bool:
         """Whether a batch that splits a few pages might find no memory for them."""
         pages = self.pages.size
         return self.pool.is_very_short or not self.has_spare(pages + pages // (2 * _MORE_AHEAD))
 
     def provide(self) -> None:
-        """Take memory that batches to come will need, one piece at a time, while the device has nothing to do.
+        """Allocate memory for the next batches, one piece at a time, while the device is idle.
 
-        If there is none, it is not asked for again before other pages are in use.
+        If there is none, the device is not asked again until the number of pages has changed.
         """
         self.is_short = False
-        with suppress(MemoryError):  # batches may need less, and say so if they do not
+        with suppress(MemoryError):  # the next batch may need less; otherwise it raises the error
             if self._has_directory_ahead:
                 is_provided = self.pool.provide()
             else:  # first, since every split needs it
                 self.workspace.spare, is_provided = self._other_directory(self.pages.size), True
             if is_provided:
-                self._look_at_memory()
+                self._update_is_short()
 
     def _note_memory(self) -> None:
-        """Find out with how many entries there is too much memory, and whether there is too little for the next batches."""
-        pages = self.directory.pages.size + self.pool.num_too_many
+        """Update the number of entries below which memory is wasted, and whether the next batches are short of
+        memory."""
+        pages = self.directory.pages.size + self.pool.num_unneeded
         self.sparse_below = int(SPARSE * PAGE_SLOTS * pages) if pages > _FEW_PAGES else 0
-        self._look_at_memory()
+        self._update_is_short()
 
-    def _look_at_memory(self) -> None:
+    def _update_is_short(self) -> None:
         self.is_short = self.pool.is_short or not self._has_directory_ahead
 
     @property
     def _has_directory_ahead(self) -> bool:
-        """Whether there is one for the next batches, which may need a few more pages."""
+        """Whether there is a spare one for the next batches, with room for an eighth more pages."""
         pages = self.pages.size
         return self.has_spare(pages + pages // _MORE_AHEAD)
 
     # Other verbs
 
     def fork(self) -> Version:
-        """An immutable version. What the shard writes from now on goes into copies of the pages that both have."""
+        """An immutable version. The shard copies a shared page before it writes it."""
         self.pool.collect()
         self.directory.shared = True
         version = Version(self.pool, self.directory, self.row_leaves, self.num_rows, self.num_entries)
         self._rows_are_shared = True
         self.pool.hold(self.pages)
-        self.epoch += 1  # a plan that was made before would write into pages that are now shared
+        self.epoch += 1  # an older plan would write into pages that are now shared
         return version
 
     def resize(self, num_rows: int) -> None:
@@ -257,7 +260,7 @@ class State(Version):
             wider[: self.num_rows + 1] = self.row_leaves[: self.num_rows + 1]
             self.row_leaves = wider
             self._rows_are_shared = False
-        # No separator lies behind the last row, so later rows begin where it ends.
+        # There is no separator after the last row, so later rows begin where it ends.
         last = self.row_leaves[self.num_rows : self.num_rows + 1]
         self.row_leaves[self.num_rows + 1 : num_rows + 1] = last
         self.num_rows = num_rows
@@ -265,7 +268,7 @@ class State(Version):
 
 
 def _most_in_place(directory: Directory) -> int:
-    """With more entries than this, nearly all pages would be too full: a batch is better merged than written in place."""
+    """With more entries than this, nearly all pages would be too full, and a merge is faster than a batch in place."""
     pages = directory.pages.size
     return int(_NEARLY_FULL * MOST_ENTRIES * pages) if pages > SEGMENT_PAGES else _UNLIMITED
 

@@ -63,7 +63,7 @@ struct packed_info {
   unsigned window_leaves;  // leaves of all windows
   unsigned self_loops;     // updates that were dropped
   unsigned tickets;        // zero between launches
-  unsigned any_crowded;    // 1: a leaf has so many updates that a single warp must not write them
+  unsigned any_crowded;    // 1: a leaf has too many updates for a single warp
   // of the groups of flagged pages: pages written, pages replaced; 1: some groups are joined
   unsigned num_fresh, num_replaced, any_joined;
 };
@@ -93,19 +93,19 @@ struct packed_batch {
   unsigned* places;  // of updates with weights: their index in the batch
   unsigned* space;
   packed_info* info;
-  word* told;         // in memory that the host sees: the words of the information, once it is complete
+  word* reported;     // in mapped memory of the host: the words of the information, once it is complete
   unsigned* counted;  // by sorting (store/sort.cu); zero between batches
 };
 constexpr unsigned effect_tile = 1024;
 
-// Reports the effects of a batch to the host: each word has the epoch in its upper half, which tells the host that it
-// has arrived. The words may arrive in any order, so none waits until another has crossed the bus.
-__device__ __forceinline__ void tell_host(const packed_batch& batch, const packed_info& info, unsigned epoch) {
+// Reports the effects of a batch to the host: each word has the epoch in its upper half, which shows the host that it
+// has arrived. The words may arrive in any order, so no word waits until another has crossed the bus.
+__device__ __forceinline__ void report_to_host(const packed_batch& batch, const packed_info& info, unsigned epoch) {
   constexpr unsigned num_words = sizeof(packed_info) / sizeof(unsigned);
   const unsigned* const words = reinterpret_cast<const unsigned*>(&info);
-  volatile word* const told = batch.told;
+  volatile word* const reported = batch.reported;
 #pragma unroll
-  for (unsigned i = 0; i < num_words; ++i) told[i] = static_cast<word>(epoch) << 32 | words[i];
+  for (unsigned i = 0; i < num_words; ++i) reported[i] = static_cast<word>(epoch) << 32 | words[i];
 }
 
 // For a flagged page the host receives its position and the totals of the pages in its group. Groups are formed as in

@@ -1,7 +1,7 @@
 """One version of a shard: a directory of pages in key order and an index of rows, over a pool that versions share.
 
-The arrays of a directory are never written again while a version has it, so versions share them. The index of rows is
-written in place, and is copied before if another version has it too.
+Versions share the arrays of a directory: these are not written while a version holds them. The index of rows is written
+in place; it is copied first if another version holds it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ STORE_WORDS = 1 + len(_PAGE_FIELDS) + 4 + 3
 
 @dataclass
 class Directory:
-    """Pages in key order: their numbers, on the host and on the device; the lowest key of each; where each page is.
+    """Pages in key order: their numbers, on the host and on the device; the lowest key of each; the position of each
+    page.
 
-    The arrays on the device may have room for more.
+    The arrays on the device may have room for more pages.
     """
 
     pages: AnyArray
     room_for_pages: Any
     room_for_separators: Any
     positions: Any
-    described: Any = None  # the struct packed_store of a version that has it
-    shared: bool = False  # whether an immutable version has it, too
-    host_room: AnyArray | None = None  # memory of the host for the pages of this directory or of one that follows it
+    described: Any = None  # the struct packed_store of a version with this directory
+    shared: bool = False  # whether an immutable version holds it, too
+    host_room: AnyArray | None = None  # memory of the host for `pages` of this directory or of a later one
 
     @property
     def device_pages(self) -> Any:
@@ -53,7 +54,7 @@ class Directory:
 
 
 class Description(NamedTuple):
-    """The struct packed_store of a version, and what it was made of and points to."""
+    """The struct packed_store of a version, and the arrays that it points to."""
 
     generation: int
     num_rows: int
@@ -65,7 +66,7 @@ class Description(NamedTuple):
 
 
 class Version:
-    """What a reader needs to know. It is immutable, unless it is the `State` of a shard."""
+    """What a reader needs. Immutable, unless it is the `State` of a shard."""
 
     def __init__(self, pool: Pool, directory: Directory, row_leaves: Any, num_rows: int, num_entries: int) -> None:
         self.pool = pool
@@ -74,7 +75,7 @@ class Version:
         self.num_rows = num_rows
         self.num_entries = num_entries
         self._described = Description(0, 0, None, None, None, None, {})
-        # The pages that this version holds. The pool's owner counts later: a version may be dropped on any thread.
+        # The pages that this version holds. Any thread may drop a version; the writer of the pool counts that later.
         self._held = [directory.pages]
         weakref.finalize(self, _drop, pool.dropped, self._held).atexit = False
 
@@ -87,8 +88,8 @@ class Version:
         return self.description(device).struct
 
     def description(self, device: KernelDevice) -> Description:
-        """The same, with what it points to. A reader keeps it until it has read: a batch may move the pool's arrays, but
-        what the old ones say of an immutable version stays true."""
+        """The struct with the arrays that it points to. A reader keeps it until it has finished: a batch may move the
+        arrays of the pool, and the old ones stay correct for an immutable version."""
         known, pool = self._described, self.pool
         same = known.row_leaves is self.row_leaves and known.directory is self.directory
         if same and known.generation == pool.generation and known.num_rows == self.num_rows:

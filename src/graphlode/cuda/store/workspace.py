@@ -1,4 +1,4 @@
-"""What batches of a shard use again and again: memory that is kept between them."""
+"""Memory that batches of a shard reuse."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from graphlode.cuda.store.version import Directory
 
 MOST_GROUPED = 1 << 21
-"""Pages of a directory that the device makes: what packed_regroup can count."""
+"""The most pages of a directory that the device makes: packed_regroup cannot count more."""
 
-_KEPT = 1 << 14  # updates: buffers for more are let go after the batch, unless they are few beside the entries
-_FEW_PART = 100  # updates are few if there are this many entries for each
-_TASK_WORDS = 2  # of a task of packed_merge.cu
-_LEAST_ROOM = 1024  # pages that the device can group without asking for more room
+_KEPT = 1 << 14  # updates: larger buffers are released after the batch, unless the shard has far more entries
+_FEW_PART = 100  # entries per update, from which on updates are few
+_TASK_WORDS = 2  # of a task of store/merge.cu
+_LEAST_ROOM = 1024  # pages that the device can group without more room
 _RANGE_WORDS = 3  # of replaced_range in regroup.cuh
 _JOB_THREADS = 1024  # of a block of packed_regroup
 
@@ -35,25 +35,25 @@ class Workspace:
         self.group_room: GroupRoom | None = GroupRoom(device, 1, 1)
         self.merge_tasks: MergeTasks | None = None
         self.page_numbers: PageNumbers | None = None
-        self.spare: Directory | None = None  # that nobody has any more
+        self.spare: Directory | None = None  # no version holds it
 
     def has_room(self, count: int, pages: int) -> bool:
-        """Whether the buffers that are kept suffice for this number of updates of a shard of this number of pages."""
+        """Whether the kept buffers have room for this number of updates, in a shard with this number of pages."""
         kept = self.kept
         return kept is not None and kept.capacity >= count and (kept.pages >= pages or kept.pages >= count)
 
     def buffers(
         self, count: int, *, pages: int, entries: int, weighted: bool, planned: bool, apart: bool = False
     ) -> Buffers:
-        """Room for `count` updates of a shard with this number of pages; whether they are `planned` or merged.
+        """Room for `count` updates of a shard with this number of pages. They are `planned` in place, or else merged.
 
-        `apart`: not in the buffers that are kept, which have a plan that may still be written.
+        `apart`: not in the kept buffers, because they contain a plan that may still be written.
         """
         device, staging, kept = self._device, self.staging, self.kept
         if not planned and not apart and kept is not None and kept.capacity >= max(count, MOST_SMALL + 1):
-            return kept  # which has room for what is sorted
+            return kept  # it has room for sorting
         if not planned or not (count <= _KEPT or _FEW_PART * count <= entries):
-            of, needed = self._descriptions, pages if planned else 0  # the same however many there are, if possible
+            of, needed = self._descriptions, pages if planned else 0  # one layout for all, if possible
             return Buffers(device, staging, count, pages=needed, weighted=weighted, planned=planned, descriptions=of)
         if not self.has_room(count, pages):
             room = max(MOST_SMALL, -(-count // MOST_SMALL) * MOST_SMALL)
@@ -89,7 +89,7 @@ class Workspace:
         return room is not None and room.num_fresh >= num_fresh and room.num_jobs >= num_jobs
 
     def tidy(self) -> None:
-        """Let go of what large batches need; the next one makes it again."""
+        """Release the memory of large batches. The next one allocates it again."""
         if self.kept is not None and self.kept.capacity > _KEPT:
             self.kept = None
         self.merge_tasks = None
@@ -104,7 +104,7 @@ class Workspace:
 
 
 class MergeTasks:
-    """Room for the tasks of a merge, and for what each of them publishes."""
+    """Room for the tasks of a merge, and for the words that they publish."""
 
     def __init__(self, device: KernelDevice, count: int) -> None:
         self.capacity = 2 * count
@@ -114,7 +114,7 @@ class MergeTasks:
 
 
 class PageNumbers:
-    """Room for the numbers of pages, in memory of the host that the device sees."""
+    """Room for page numbers, in mapped memory of the host."""
 
     def __init__(self, device: KernelDevice, count: int) -> None:
         self.capacity = 2 * count
@@ -126,9 +126,9 @@ class PageNumbers:
 
 
 class GroupRoom:
-    """Where the device groups flagged pages into fresh ones.
+    """Memory in which the device groups flagged pages into fresh ones.
 
-    The numbers of fresh pages, and what the groups come to, lie in memory of the host that the device sees.
+    The numbers of the fresh pages and the resulting ranges are in mapped memory of the host.
     """
 
     def __init__(self, device: KernelDevice, num_fresh: int, num_jobs: int) -> None:
@@ -155,6 +155,7 @@ class GroupRoom:
         return max(self.num_fresh, self.num_jobs) > _LEAST_ROOM
 
     def ranges(self, device: KernelDevice, num_jobs: int, epoch: int) -> AnyArray:
-        """Positions, lengths and fresh pages of what is replaced, as soon as the device has grouped it."""
+        """For each replaced range its position, its length and its number of fresh pages. Waits until the device has
+        grouped the pages."""
         device.wait_for_word(self._reported, 0, epoch)
         return self._ranges[: num_jobs * _RANGE_WORDS]

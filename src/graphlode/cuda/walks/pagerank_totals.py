@@ -30,5 +30,5 @@ class RankTotals:
         return float(self._device.get(self.state)[2])
 
     def spread_before(self) -> float:
-        """What was spread in the last iteration."""
+        """The value that the last iteration spread."""
         return float(self._device.get(self.state)[1])

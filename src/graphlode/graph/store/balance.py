@@ -1,8 +1,8 @@
-"""Which share of the rows each shard has, if the store may decide.
+"""The share of the rows of each shard, if the store chooses it.
 
-A device that is much faster than all others, as a GPU is beside CPU cores, gets all rows: measured, no split with slower
-devices was faster. Otherwise all shards get rows, and shares follow the rates that batches show.
-A device whose memory was full gets no more rows than it was left with until the graph is smaller.
+A device that is much faster than all others, as a GPU is beside CPU cores, gets all rows: measured, no split with
+slower devices was faster. Otherwise all shards get rows, and shares follow the rates that batches show. A device whose
+memory was full gets no more rows until the graph is smaller.
 """
 
 from __future__ import annotations

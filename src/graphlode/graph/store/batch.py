@@ -16,14 +16,14 @@ from graphlode.types import AnyArray, BoolArray, FloatArray
 
 
 class Updates(NamedTuple):
-    """Edges in the order of time, and what goes with them."""
+    """Edges in the order of time, with their weights and delete flags."""
 
     src: AnyArray
     dst: AnyArray
     weights: FloatArray | None
     gone: BoolArray | Literal[True] | None  # which are deleted; None: none
     size: int
-    self_loops: int = 0  # that were taken out
+    self_loops: int = 0  # that were removed
 
 
 class Batch:
@@ -34,17 +34,17 @@ class Batch:
     src, dst
         Original ids of the two ends of each edge, as `from_edges` takes them; without `dst`, `src` holds pairs.
     weights
-        One finite number per edge, for a store with weights, kept as a 64-bit float, which must hold it exactly if it is an
-        integer; those of deleted edges are not looked at.
+        One finite number per edge, for a store with weights. It is stored as a 64-bit float, which must hold an integer
+        exactly. The weights of deleted edges are ignored.
     delete
         None: all edges are inserted. True: all are deleted. Else one boolean per edge.
 
-    Arrays are checked and, where they have the right type, not copied: they must stay as they are until the batch is
-    applied. Self-loops are dropped and counted; the vertex of one that is inserted arrives nevertheless.
+    Arrays are checked, and not copied if they have the right type. Do not change them until the batch is applied.
+    Self-loops are dropped and counted, but the vertex of an inserted self-loop is added.
 
     `src` and `dst` may lie on a CUDA device: arrays of int32 or int64, both the same, with the CUDA array interface. A
-    store with `num_vertices` and one shard on that device then reads them there; self-loops are dropped when the batch is
-    applied. Any other store copies them to the host. Weights and `delete` are of the host.
+    store with `num_vertices` and one shard on that device then reads them there; self-loops are dropped when the batch
+    is applied. Any other store copies them to the host. Weights and `delete` are of the host.
 
     >>> import graphlode as gl
     >>> batch = gl.Batch([1, 2, 3], [2, 3, 3], delete=[False, True, False])
@@ -74,7 +74,7 @@ class Batch:
 
     @classmethod
     def _on_device(cls, src: Any, dst: Any, weights: Any = None, delete: Any = None) -> Batch:
-        """A batch whose ids lie on the store's device, whatever that is; for tests of devices that are not there."""
+        """A batch whose ids lie on the device of the store; for tests with an emulated device."""
         batch = cls((), ())
         batch._keep_resident(src, dst, weights, delete, int(src.size))
         return batch
@@ -96,7 +96,7 @@ class Batch:
 
     @property
     def given(self) -> Updates:
-        """The updates with their self-loops: to look for these takes longer than a GPU takes for the batch."""
+        """The updates with their self-loops. To remove these would take longer than a GPU takes for the batch."""
         return self._given
 
     @property
@@ -123,7 +123,8 @@ class Batch:
 
     @property
     def self_loops(self) -> int:
-        """How many were given; 0 if the ids lie on a device, where they are counted when the batch is applied."""
+        """The number of self-loops in the input; 0 if the ids lie on a device, which counts them when the batch is
+        applied."""
         return self.sifted.self_loops
 
     @property
@@ -159,9 +160,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """What a batch did. Edges count, not their directions; `unchanged` were there, or absent, already, or named twice.
+    """The effect of a batch, in edges: both directions of an edge count once.
 
-    `paths` says by shard how the batch was written. Shards that it did not concern are left out.
+    `unchanged` edges were inserted but existed, were deleted but did not exist, or were named more than once. `paths`
+    is the path of each shard that the batch changed.
     """
 
     version: int

@@ -1,9 +1,9 @@
 """The store: a graph that changes by batches, on one device or spread over several.
 
-Batches go through the shards (`shards.py`); readers get snapshots (`snapshot.py`). There is one writer at a time. A
-reader gets a snapshot without waiting if there is one of the present version. A store that other threads read than the
-one that writes makes a snapshot after every batch, so that readers have one while the next batch is prepared. A store
-that only its writer reads gives up its last snapshot when a batch begins, so that pages need not be copied for it.
+Batches change the shards (`shards.py`); readers get snapshots (`snapshot.py`). There is one writer at a time. A reader
+gets a snapshot without waiting if there is one of the current version. If threads other than the writer read, the store
+makes a snapshot after every batch, so readers have one while the next batch is prepared. If only the writer reads, the
+store drops its last snapshot when a batch begins, so no page is copied for it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PATIENCE = 0.002  # seconds between two looks whether a batch has published a s
 
 
 class Applied(NamedTuple):
-    """A batch that is there."""
+    """A batch that was applied."""
 
     change: Change
     paths: Mapping[str, str]  # by shard
@@ -48,24 +48,15 @@ class Applied(NamedTuple):
 class DynamicGraph:
     """A simple graph that keeps changing: batches of edges in, snapshots out.
 
-    Parameters
-    ----------
-    directed
-        Whether `(u, v)` and `(v, u)` are two edges. An undirected edge is kept in both directions.
-    num_vertices
-        If given, the vertices are 0 .. num_vertices - 1 and any other id is an InputError. If not, vertices are the ids
-        that insertions name, any 64-bit integers, in order of arrival (those of one batch ascending).
-    weighted
-        Whether edges have weights; an edge that is inserted without one has the weight 1, one that is inserted again
-        gets the new weight.
-    devices
-        Where the rows are kept: a name or several, as operations take them; a name that comes twice has two shards.
-    shares
-        How many rows each device gets, in proportion: weights by name, or "auto". Then a device that is much faster than
-        the others gets all rows; otherwise shares follow the rates that batches show.
-    strategy
-        How batches are written: "auto" chooses for every batch and shard by its size; the others ("in place", "merge",
-        "climb") are for comparison.
+    Parameters ---------- directed Whether `(u, v)` and `(v, u)` are two edges. An undirected edge is kept in both
+    directions. num_vertices If given, the vertices are 0 .. num_vertices - 1 and any other id is an InputError. If not,
+    vertices are the ids that insertions name, any 64-bit integers, in order of arrival (those of one batch ascending).
+    weighted Whether edges have weights; an edge that is inserted without one has the weight 1, one that is inserted
+    again gets the new weight. devices Where the rows are kept: a name or several, as operations take them; a name that
+    comes twice has two shards. shares How many rows each device gets, in proportion: weights by name, or "auto". Then a
+    device that is much faster than the others gets all rows; otherwise shares follow the rates that batches show.
+    strategy How batches are written: "auto" chooses for every batch and shard by its size; the others ("in place",
+    "merge", "climb") are for comparison.
 
     Every batch makes one version. It is applied as a whole or, if anything fails, not at all. Batches may come from any
     thread, one at a time; every operation takes the store and sees its newest snapshot.
@@ -176,8 +167,8 @@ class DynamicGraph:
     def apply(self, batch: Batch | Iterable[Batch]) -> BatchResult | list[BatchResult]:
         """Apply one batch, or several one after another, each of which makes a version of its own.
 
-        If one of several fails, those before it stay applied; `version` tells how far it came. A list or a tuple that
-        holds anything but batches is refused before the first is applied; other iterables are taken one at a time.
+        If one of several fails, those before it stay applied, and `version` shows how many. A list or a tuple with
+        anything but batches is refused before the first is applied; other iterables are read one batch at a time.
         """
         if isinstance(batch, Batch):
             return self._apply(batch)
@@ -240,23 +231,24 @@ class DynamicGraph:
             return self._shards.memory() | {"ids": self._ids.nbytes}
 
     def statistics(self) -> dict[str, dict[str, Any]]:
-        """By shard: entries, capacity, the density of the fullest window of each level, rebalances, paths and seconds."""
+        """By shard: entries, capacity, the density of the fullest window of each level, rebalances, paths and
+        seconds."""
         with self._lock:
             self._require_open()
             return self._shards.statistics()
 
     def check(self) -> None:
-        """Compare every shard with what must hold of it; AssertionError says what does not. For tests and doubt."""
+        """Check all invariants of every shard. AssertionError names a broken one. For tests and debugging."""
         with self._lock:
             self._require_open()
             self._shards.check()
             entries = sum(shard["entries"] for shard in self._shards.statistics().values())
             assert entries == self._moment.num_entries, "the number of edges is wrong"
 
-    # Python manners
+    # Python protocols
 
     def close(self) -> None:
-        """Give the store's memory back; snapshots stay valid. Closing twice is once."""
+        """Release the memory of the store. Snapshots stay valid. A second call has no effect."""
         with self._lock:
             self._closed = True
             self._latest = None
@@ -283,7 +275,7 @@ class DynamicGraph:
         return f"<graphlode.DynamicGraph: {sizes}, {where}>"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        # A TypeError, as for anything else that cannot be pickled: callers who can do without it catch that.
+        # A TypeError, as for all objects that cannot be pickled: callers may catch it.
         raise TypeError(
             "a store cannot be pickled or copied, since its rows lie on devices; pickle store.snapshot() instead, which "
             "travels as a plain Graph, and insert the edges() of that into a new store"
@@ -325,17 +317,17 @@ class DynamicGraph:
             self._shards.grow(admission.num_vertices)
         part = self._part(batch, admission)
         if not self._read_elsewhere:
-            self._latest = None  # if nobody else holds it, its pages need no copies
+            self._latest = None  # unless a reader holds it, its pages need no copies
         try:
             change, paths = self._shards.apply(part, partial(self._happened, admission))
         except InputError:
             if admission is None:
-                self._require(batch.on_host().given)  # which names the vertex
+                self._require(batch.on_host().given)  # its error names the vertex
             raise
         return Applied(change, paths, 0 if admission is None else admission.dropped)
 
     def _apply_relieved(self, batch: Batch, error: MemoryError) -> Applied:
-        """A batch for which a device had no memory: other devices take some of its rows until there is room."""
+        """Apply a batch for which a device had no memory: other devices take some of its rows until there is room."""
         _release_frames(error)
         while self._shards.relieve():
             try:
@@ -346,7 +338,7 @@ class DynamicGraph:
         raise error
 
     def _part(self, batch: Batch, admission: Admission | None) -> Part:
-        """The batch by positions. Where ids are positions, the shards check them."""
+        """The batch by positions. If ids are positions, the shards check them."""
         src, dst, weights, gone, size, *_ = batch.given
         num_vertices = self._moment.num_vertices
         if admission is not None:
@@ -364,7 +356,7 @@ class DynamicGraph:
             self._ids.require(ids)
 
     def _happened(self, admission: Admission | None, change: Change) -> None:
-        """Record that the batch is there. Called when the last shard has committed, on any thread."""
+        """Record that the batch is applied. Called when the last shard has committed, on any thread."""
         version, num_vertices, num_entries = self._moment
         if admission is not None:
             self._ids.keep(admission)
@@ -377,14 +369,14 @@ class DynamicGraph:
         (inserted, deleted, changed, *_), self_loops = applied.change, applied.change.self_loops
         if not self._directed:
             inserted, deleted, changed, self_loops = inserted // 2, deleted // 2, changed // 2, self_loops // 2
-        paths = applied.paths if self_loops < size else {}  # else nothing was left for a shard
+        paths = applied.paths if self_loops < size else {}  # otherwise no shard had a part in it
         self_loops -= applied.dropped  # the shards count these among self-loops
         unchanged = size - self_loops - inserted - deleted - changed
         seconds = perf_counter() - begun
         return BatchResult(self._moment.version, inserted, deleted, changed, unchanged, self_loops, paths, seconds)
 
     def _publish(self) -> Snapshot:
-        """A snapshot of the present version, also for the next who asks. With the lock."""
+        """Make a snapshot of the current version, also for the next reader. The caller holds the lock."""
         made = None if self._last_made is None else self._last_made()
         if made is None or made.version != self._moment.version:
             made = Snapshot(
@@ -409,7 +401,7 @@ class DynamicGraph:
 
 
 def _release_frames(error: BaseException | None) -> None:
-    """Let go of what the frames of an error hold: it takes memory that is needed."""
+    """Release the objects in the frames of an error: they hold memory that is needed."""
     while error is not None:
         clear_frames(error.__traceback__)
         error = error.__context__
@@ -417,7 +409,7 @@ def _release_frames(error: BaseException | None) -> None:
 
 @contextmanager
 def _room_for(num_vertices: int | None, devices: Sequence[Device]) -> Iterator[None]:
-    """Say so if it is the number of vertices that is too large."""
+    """Raise an error that names `num_vertices` if that is too large."""
     try:
         yield
     except MemoryError as error:
@@ -426,8 +418,9 @@ def _room_for(num_vertices: int | None, devices: Sequence[Device]) -> Iterator[N
         by_name = {device.name: device.memory().free for device in devices}
         free = ", ".join(f"{name} has {size:,} free" for name, size in by_name.items())
         raise DeviceMemoryError(
-            f"num_vertices={num_vertices:,} needs more than {4 * num_vertices:,} bytes on each shard, which could not be had "
-            f"({free}, the process may be limited to less); leave num_vertices out to keep only the vertices that occur"
+            f"num_vertices={num_vertices:,} needs more than {4 * num_vertices:,} bytes on each shard, "
+            f"which could not be allocated ({free}, the process may be limited to less); leave num_vertices out to keep only "
+            "the vertices that occur"
         ) from error
 
 

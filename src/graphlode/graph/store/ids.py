@@ -1,11 +1,11 @@
-"""From original ids to positions, growing as ids arrive.
+"""The map from original ids to positions, which grows as ids arrive.
 
 With `num_vertices` given the ids are the positions. Without, an id gets the next free position when an insertion first
 names it, and new ids that arrive together get theirs in ascending order. The map is native (`cpu/store/id_map.py`).
 
-A batch asks first (`admit`, which changes nothing) and keeps what it brought only if it succeeds (`keep`, which cannot
-fail). Nothing is ever forgotten or moved, so readers may look up while a batch is kept: what an older snapshot knows is
-what lies below its number of vertices.
+A batch first locates its ids (`admit`, which changes nothing), and adds the new ones only if it succeeds (`keep`, which
+cannot fail). No id is ever removed or moved, so readers may look up ids meanwhile. An older snapshot has the positions
+below its number of vertices.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from graphlode.types import AnyArray, BoolArray, Int64Array
 UNKNOWN = -1
 
 _MOST_BRIEF = 1 << 14
-"""Edges that one thread, the calling one, locates. More are for all threads."""
+"""Up to this number of edges, the calling thread locates them alone. More edges use all threads."""
 
 _UNSIGNED: dict[int, np.dtype[Any]] = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}  # by the bytes of an id
 
 
 class Admission(NamedTuple):
-    """Positions of both ends of the edges of a batch, as 32-bit integers, and what must be kept so that they are true."""
+    """Positions of both ends of the edges of a batch, as 32-bit integers, and the new ids that `keep` adds."""
 
     src: AnyArray
     dst: AnyArray
-    dropped: int  # deletions of ids that are not there, self-loops not counted; their positions are a pair of zeros
+    dropped: int  # deletions of unknown ids, without self-loops; their positions are a pair of zeros
     num_vertices: int
     arrival: IdArrival | None
 
@@ -55,7 +55,7 @@ class VertexIds:
 
     @property
     def fixed(self) -> bool:
-        """Whether the ids are 0 .. num_vertices - 1 for ever."""
+        """Whether the ids are 0 .. num_vertices - 1 forever."""
         return self._fixed is not None
 
     def as_array(self) -> Int64Array | None:
@@ -80,7 +80,7 @@ class VertexIds:
 
     def require(self, ids: AnyArray) -> None:
         """InputError unless every id is one of the fixed ones."""
-        # Without signs, what is negative is large.
+        # As unsigned numbers, negative ids are large.
         count = len(self)
         if ids.size and int(np.maximum.reduce(ids.view(_UNSIGNED[ids.itemsize]))) >= count:
             outside = ids[(ids < 0) | (ids >= count)]
@@ -105,7 +105,7 @@ class VertexIds:
         return found
 
     def keep(self, admission: Admission) -> None:
-        """Make what a batch brought permanent."""
+        """Add the new ids of a batch."""
         if admission.arrival is not None:
             self._map.keep(admission.arrival)
 

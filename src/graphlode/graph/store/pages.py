@@ -1,9 +1,9 @@
-"""Running on the pages of a store, without writing its rows out first.
+"""Running operations on the pages of a store, without making rows first.
 
 A snapshot of a store holds its shards as packed pages. An operation that declares `on_pages` for a backend has kernels
-there that take the view `Pages` as well as rows. An operation that looks at every edge once, or less, need not pay for a
-copy of all of them. Once the rows are there, they are faster and are used. Where a store has several shards, each is a
-part of the graph, and `analytics/sharded_*.py` put together what they find.
+there that take the view `Pages` as well as rows. So an operation that reads every edge at most once does not pay for a
+copy of all edges. Rows are faster, and are used once they exist. In a store with several shards each shard is a part of
+the graph, and `analytics/sharded_*.py` combine their results.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from graphlode.graph.views import Csr, Pages
 
 
 def shards_of(graph: Graph, devices: Devices) -> tuple[HeldShard, ...]:
-    """The shards behind a graph that have rows, if the devices that were asked for are theirs, or those of all shards of
-    the store, in any order; none for a graph without a store."""
+    """The shards of a snapshot that have rows; none for a graph without a store.
+
+    None either unless `devices` are the devices of these shards or of all shards of the store, in any order.
+    """
     if not isinstance(graph, Snapshot):
         return ()
     if devices != "auto":
@@ -51,7 +53,8 @@ def part_rows(shard: HeldShard, num_vertices: int) -> dict[str, Any]:
 
 
 def on_pages(operation: Operation, graph: Graph, devices: Devices) -> tuple[Operation, Devices]:
-    """The operation and where it runs: with the only shard of a store, on its pages if they can be read; else as given."""
+    """The operation and its devices. If one shard has all rows, these are its pages, if it can read them, and its
+    device."""
     shards = shards_of(graph, devices)
     if len(shards) != 1:
         return operation, devices

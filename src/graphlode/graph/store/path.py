@@ -1,4 +1,4 @@
-"""How a batch is written: the one rule that chooses."""
+"""The rule that chooses how a batch is written."""
 
 from __future__ import annotations
 

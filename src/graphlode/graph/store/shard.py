@@ -24,7 +24,7 @@ _REFUSALS = (InputError, MemoryError, StateError, InterruptedError)
 
 @dataclass(slots=True)
 class Part:
-    """What one shard gets of a batch, in order of time: keys or pairs, and what goes with each of them."""
+    """The part of a batch for one shard, in order of time: keys or pairs, with delete flags and weights."""
 
     entries: AnyArray | Pairs
     deletes: BoolArray | Literal[True] | None  # True: all are deleted; None: none is
@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True)
 class HeldShard:
-    """An immutable version of a shard. Operations read it on `device`, single questions go to `reader`."""
+    """An immutable version of a shard. Operations run on `device`, single questions on `reader`."""
 
     device: Device
     reader: Device
@@ -50,13 +50,13 @@ class HeldShards(NamedTuple):
     """An immutable version of a store's rows."""
 
     shards: tuple[HeldShard, ...]  # those that have rows
-    owners: Int64Array  # by bucket: which of them has it
+    owners: Int64Array  # by bucket: the index of the shard that has it
     spaces: tuple[str, ...]  # the memory of every shard of the store
 
 
 @dataclass(slots=True)
 class Tally:
-    """What the batches of a shard came to."""
+    """Totals over the batches of a shard."""
 
     batches: int = 0
     rebalances: int = 0
@@ -95,7 +95,7 @@ class Shard:
         return self.kernels.num_entries(self.state)
 
     def release(self) -> None:
-        """Let go of the rows; immutable versions stay."""
+        """Release the rows. Immutable versions stay valid."""
         self.state = None
 
     def path_for(self, part: Part) -> Path:
@@ -126,7 +126,7 @@ class Shard:
 
         return self._lane.run(work, brief=part.size <= kernels.MOST_BRIEF, control=control)
 
-    # A batch for several shards: in `lane`, which is the shard's own or what it gives for brief work
+    # A batch for several shards: in `lane`, which is the shard's own lane or its device for brief work
 
     def prepare(self, lane: Device, part: Part, control: Control) -> Any:
         """A plan for `commit`. Changes nothing that a reader can see."""
@@ -135,7 +135,7 @@ class Shard:
         )
 
     def commit(self, lane: Device, plan: Any) -> Change:
-        """A commit does not fail. If the device breaks all the same, what is left is not a graph."""
+        """Write the plan. It does not fail; if the device fails nevertheless, the shard is broken."""
         try:
             change = self.kernels.commit(lane, plan)
         except BaseException:

@@ -1,9 +1,9 @@
-"""The shards of a store: who owns which rows, and batches that all shards take or none.
+"""The shards of a store: the owner of each row, and batches that change all shards or none.
 
 Rows belong to shards by the share table: a row falls into one of 1,024 buckets, and a bucket has one owner. A batch for
 several shards is split by the owner of each entry's row and applied in two phases, on all devices side by side. To
-prepare may fail, and changes nothing that a reader can see. When every shard has prepared, all commit, which cannot fail.
-Ctrl-C is heard while a batch is prepared and after it is committed. It never breaks a batch in two.
+prepare may fail, and changes nothing that a reader can see. When every shard has prepared, all commit, which cannot
+fail. Ctrl-C takes effect while a batch is prepared or after it is committed, never between.
 
 Buckets move between shards the same way: the receiver inserts what the giver deletes, and both prepare before either
 commits.
@@ -34,7 +34,7 @@ from graphlode.graph.store.shard import HeldShards, Part, Shard, Strategy
 from graphlode.types import AnyArray, BoolArray, FloatArray, Int64Array
 
 Changes = list[Change | None]
-"""What a batch did to each shard; None where it had nothing to do."""
+"""The change of each shard by a batch; None if the shard had no part in it."""
 
 Move = tuple[int, int, int]
 """A bucket, the shard that gives it and the shard that gets it."""
@@ -71,7 +71,7 @@ class Shards:
 
     @property
     def table(self) -> ShareTable:
-        """Who owns which bucket. It is replaced, never changed, when buckets move."""
+        """The owner of each bucket. A move of buckets replaces the table, and never changes it."""
         return self._table
 
     @property
@@ -121,7 +121,7 @@ class Shards:
             assert keys.size == 0, f"the shard {shard.name} has rows of another shard"
 
     def release(self) -> None:
-        """Let go of what the devices hold."""
+        """Release the memory of the devices."""
         for shard in self._shards:
             shard.release()
 
@@ -130,8 +130,7 @@ class Shards:
     def apply(self, part: Part, done: Callable[[Change], None]) -> tuple[Change, Mapping[str, str]]:
         """Apply a batch as a whole, or raise and change nothing.
 
-        Returns what it did to all shards together, and the path that each of them took. `done` is called once, when the
-        batch is certain.
+        Returns the total change of all shards, and the path of each. `done` is called once, when the batch is certain.
         """
         self._lacking.clear()
         if not part.size:
@@ -224,7 +223,7 @@ class Shards:
         return found
 
     def _split(self, part: Part) -> tuple[list[Part | None], int]:
-        """What each shard gets of a batch, None if that is nothing; and the number of self-loops that were dropped."""
+        """The part of a batch for each shard, None if it is empty; and the number of dropped self-loops."""
         keys, deletes, weights, self_loops = part.entries, part.deletes, part.weights, 0
         if isinstance(keys, Pairs):
             keys, deletes, weights, self_loops = entries_of(keys, deletes, weights, settings().threads)
@@ -234,7 +233,7 @@ class Shards:
     # Shares
 
     def settle(self) -> bool:
-        """Move buckets if the batches seen so far say that it pays; whether any moved."""
+        """Move buckets if the measured rates show that it pays. Returns whether any moved."""
         balance = self._balance
         if balance is None or not balance.is_time:
             return False
@@ -243,7 +242,7 @@ class Shards:
             return False
         try:
             return self.move(weights, hysteresis=HYSTERESIS) > 0
-        except MemoryError:  # the batch itself is there; the shares stay as they are
+        except MemoryError:  # the batch itself is applied; the shares stay as they are
             return False
 
     def even_out(self) -> int:
@@ -288,7 +287,7 @@ class Shards:
     def _move_in_steps(self, wanted: Sequence[int]) -> bool:
         """Move fewer buckets at a time where there is no memory for all; whether any moved.
 
-        What leaves a device is deleted there, and that takes memory.
+        Rows that leave a device are deleted there, and that needs memory.
         """
         moves = self._table.copy().change(wanted, hysteresis=0.0)
         moved, step = 0, len(moves)
@@ -309,8 +308,8 @@ class Shards:
             self._lacking.clear()  # it is not a batch
 
     def _exchange(self, moves: Sequence[Move]) -> list[Part | None]:
-        """What every shard has to take in and to give away."""
-        receivers: Int64Array = np.zeros(NUM_BUCKETS, np.int64)  # of buckets that stay, no rows are given
+        """For every shard, the rows to insert and the rows to delete."""
+        receivers: Int64Array = np.zeros(NUM_BUCKETS, np.int64)  # buckets that stay send no rows
         leaving = np.zeros((len(self._shards), NUM_BUCKETS), bool)
         for bucket, giver, receiver in moves:
             receivers[bucket] = receiver
@@ -338,7 +337,7 @@ class Shards:
         self._only = self._shards[owners[0]] if len(owners) == 1 else None  # the shard that has all rows
 
     def _observe(self, parts: Sequence[Part | None]) -> None:
-        """Learn from a batch, unless it was larger than all that was there: loading a store says little about it."""
+        """Record the rates of a batch. A batch larger than the rest of the store does not count: it loads the store."""
         sizes = [0 if part is None else part.size for part in parts]
         if self._balance is not None and sum(sizes) <= self.num_entries:
             self._balance.observe(sizes, self._spent)
@@ -349,7 +348,7 @@ class Shards:
 
 
 def _total(changes: Changes, self_loops: int) -> Change:
-    """What a batch did to all shards together; paths and seconds differ between them and are left out."""
+    """The total change of all shards. Paths and seconds differ between shards and are left out."""
     there = [change for change in changes if change is not None]
     return Change(
         inserted=sum(change.inserted for change in there),
@@ -372,7 +371,7 @@ def _part(places: Int64Array, keys: AnyArray, deletes: Any, weights: FloatArray 
 
 
 def _names(devices: Sequence[Device]) -> list[str]:
-    """A name for each shard: its device's, numbered where a device has several."""
+    """A name for each shard: that of its device, with a number if the device has several."""
     seen: Counter[str] = Counter()
     names = []
     for device in devices:

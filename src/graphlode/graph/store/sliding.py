@@ -1,4 +1,4 @@
-"""The batches of a sliding window: part of the edges is loaded at once, then new ones come as old ones go.
+"""The batches of a sliding window: load a part of the edges, then insert new ones and delete the oldest.
 
 The defaults are those of the thesis on hybrid packed memory arrays: half of the edges is loaded, then 100 slides insert
 the next 1 % of the edges and delete the oldest 1 % each.
@@ -19,9 +19,9 @@ from graphlode.types import BoolArray, FloatArray, Int64Array
 
 @dataclass(frozen=True)
 class Sliding:
-    """Edges in the order they come, and how much of them is loaded and slid. All parts are of the number of edges.
+    """Edges in the order of arrival; and the parts of them, from 0 to 1, that are loaded at first and by each slide.
 
-    An edge that has a weight comes with it every time.
+    An edge is inserted with its weight every time.
     """
 
     src: Int64Array
@@ -45,22 +45,22 @@ class Sliding:
 
     @property
     def step(self) -> int:
-        """Edges of a slide; some have one more or less, so that 100 slides of 1 % are all edges, once around."""
+        """Edges of a slide. Some slides have one more or less, so 100 slides of 1 % are exactly all edges."""
         return self._begin(1)
 
     def first(self) -> Batch:
-        """The edges that are there from the start."""
+        """The edges that are loaded at first."""
         return self._batch(slice(self.loaded))
 
     def batches(self) -> Iterator[Batch]:
-        """One batch per slide. When the edges have all come, those that left first come again."""
+        """One batch per slide. After the last edge, the first ones are inserted again."""
         for slide in range(self.slides):
             begin, end = self._begin(slide), self._begin(slide + 1)
             places = np.concatenate([self._window(begin, end), self._window(self.loaded + begin, self.loaded + end)])
             yield self._batch(places, delete=np.arange(places.size) < end - begin)
 
     def after(self, slides: int) -> Int64Array:
-        """The places of the edges that are there after so many slides."""
+        """The indices of the edges in the window after this number of slides."""
         begin = self._begin(slides)
         return self._window(begin, begin + self.loaded)
 
@@ -69,7 +69,7 @@ class Sliding:
         return Batch(self.src[places], self.dst[places], weights, delete)
 
     def _begin(self, slide: int) -> int:
-        """How many edges have left before a slide."""
+        """The number of edges that were deleted before a slide."""
         return round(slide * max(1.0, self.slide * self.src.size))
 
     def _window(self, begin: int, end: int) -> Int64Array:
@@ -77,13 +77,13 @@ class Sliding:
 
 
 def in_order(graph: Graph, *, seed: int = 0) -> tuple[Int64Array, Int64Array]:
-    """The edges of a graph by positions, in the order in which they come."""
+    """The edges of a graph by positions, in the order of arrival."""
     pairs, order = graph.edges(indices=True), arrival(graph, seed=seed)
     return pairs[order, 0].astype(np.int64), pairs[order, 1].astype(np.int64)
 
 
 def arrival(graph: Graph, *, seed: int = 0) -> Int64Array:
-    """The places of the edges as they come: by time where there are times, else shuffled, the same way every time."""
+    """The indices of the edges in the order of arrival: by time if there are times, else shuffled by the seed."""
     if graph.times is not None:
         return np.argsort(graph.times, kind="stable")
     return np.random.default_rng(seed).permutation(graph.num_edges)

@@ -1,8 +1,9 @@
 """A snapshot of a store: a Graph whose rows are made when they are first needed.
 
-It holds an immutable version of every shard that has rows, which is cheap to take: pages are shared with the store until
-that writes them. Single edges, rows and degrees are asked of the shards; whatever needs all rows has them written out once, on the
-device where they are if one shard there holds everything, else merged from all shards in host memory.
+A snapshot holds an immutable version of every shard that has rows. It is cheap to take: it shares the pages with the
+store until the store writes them. The shards answer questions about single edges, rows and degrees. An operation that
+needs all rows makes them once: on the device if one shard holds everything, otherwise in host memory, merged from all
+shards.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from graphlode.types import NARROW_VERTEX, AnyArray, FloatArray, Int64Array
 
 T = TypeVar("T")
 
-# What Graph keeps as arrays and a snapshot makes when asked.
+# The arrays of Graph that a snapshot makes when they are first used.
 _ROWS = ("_offsets", "_neighbors", "_weights")
 
 
 class Moment(NamedTuple):
-    """What a store says of itself at one version."""
+    """The state of a store at one version."""
 
     version: int = 0
     num_vertices: int = 0
@@ -41,9 +42,9 @@ class Moment(NamedTuple):
 
 
 class Snapshot(Graph):
-    """An immutable graph as it was at one version of a store; stays valid while the store goes on, and after it closes.
+    """The graph at one version of a store, immutable. It stays valid while the store changes, and after it is closed.
 
-    Vertices are in order of arrival unless the store was made with `num_vertices`; `ids` says which id is where.
+    Vertices are in order of arrival unless the store was made with `num_vertices`; `ids` has the id of each.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class Snapshot(Graph):
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """What the memory of a kernel depends on."""
+        """The sizes that determine the memory of a kernel."""
         return {
             "num_vertices": self.num_vertices,
             "num_entries": self._moment.num_entries,
@@ -138,7 +139,7 @@ class Snapshot(Graph):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the graph's own arrays, views not counted; the shards' pages until rows are made."""
+        """Bytes of the graph's own arrays, without views; or of the shards' pages until rows are made."""
         if self._has_rows:
             return super().nbytes
         return sum(_ask(shard, shard.kernels.nbytes) for shard in self.shards)
@@ -176,7 +177,7 @@ class Snapshot(Graph):
                 weights = weights[tails < rows["neighbors"]]
             self._weights = _read_only(weights)
         self._neighbors = _read_only(rows["neighbors"])
-        self._offsets = _read_only(rows["offsets"])  # last: it says that all are there
+        self._offsets = _read_only(rows["offsets"])  # last: it marks that all exist
 
     # Python manners
 
@@ -192,7 +193,7 @@ class Snapshot(Graph):
         return super().__getstate__()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _plain_graph, (self.__getstate__(),)  # what travels has no store behind it
+        return _plain_graph, (self.__getstate__(),)  # the pickled graph has no store
 
     # Inside
 
@@ -217,7 +218,7 @@ def _plain_graph(state: dict[str, Any]) -> Graph:
 
 
 def _ask(shard: HeldShard, question: Callable[..., T], *arguments: Any) -> T:
-    """A short question, which waits neither for an operation nor for a batch."""
+    """Answer a short question, without waiting for operations or batches."""
     return shard.reader.run(lambda reader: question(reader, shard.state, *arguments), brief=True)
 
 
@@ -226,7 +227,7 @@ def _to_host(shard: HeldShard) -> dict[str, AnyArray]:
 
 
 def _cut(rows: Mapping[str, Any], moment: Moment) -> dict[str, Any]:
-    """Without the rows for which a shard only keeps room."""
+    """Remove the rows for which a shard only has spare room."""
     return {**rows, "offsets": rows["offsets"][: moment.num_vertices + 1]}
 
 

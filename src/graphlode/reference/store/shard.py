@@ -1,7 +1,7 @@
 """A shard as two sorted arrays that every batch replaces: the oracle for the packed arrays of the other devices.
 
-There are no gaps, pages or windows here, so every path does the same: remove what the batch names, add what it inserts,
-sort. Arrays are never written after they are made, so an immutable version shares them.
+There are no gaps, pages or windows here, so every path does the same: remove the deleted entries, add the inserted
+ones, sort. Arrays are never written after they are made, so an immutable version shares them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def apply(
 
 
 def finish(device: Any, state: State) -> None:
-    """A commit has written all."""
+    """A commit has written everything."""
 
 
 def prepare(
@@ -108,7 +108,7 @@ def prepare(
 def _checked(
     entries: AnyArray | Pairs, deletes: Any, weights: FloatArray | None, state: State
 ) -> tuple[AnyArray, BoolArray | None, FloatArray | None, int]:
-    """Keys, what goes with them, and the number of entries that are self-loops."""
+    """Keys, their delete flags and weights, and the number of entries that are self-loops."""
     if not isinstance(entries, Pairs):
         return entries, deletes, weights, 0
     ends = np.stack([entries.rows, entries.neighbors], axis=1)
@@ -129,7 +129,7 @@ def _checked(
 
 
 def _last_writes(keys: AnyArray) -> tuple[AnyArray, Int64Array]:
-    """Each key once, ascending, and where it was written last."""
+    """Each key once, ascending, and the index where it was written last."""
     updated, first_from_the_end = np.unique(keys[::-1], return_index=True)
     return updated, keys.size - 1 - first_from_the_end
 
@@ -187,7 +187,7 @@ def nbytes(device: Any, state: State) -> int:
 
 
 def statistics(device: Any, state: State) -> dict[str, Any]:
-    """Without gaps, what is taken is full."""
+    """There are no gaps, so the capacity is the number of entries."""
     entries = num_entries(state)
     return {
         "entries": entries,
