@@ -60,7 +60,7 @@ def test_results_come_in_order_and_progress_is_reported() -> None:
 
     with ThreadPoolExecutor(2) as pool:
         found = run_all(
-            [(pool, lambda: work(0)), (pool, lambda: work(1))], control, lambda *told: reports.append(told), 10
+            [(pool, lambda: work(0)), (pool, lambda: work(1))], control, lambda *report: reports.append(report), 10
         )
     assert found == [0, 1] and reports[-1] == (10, 10)
 
