@@ -99,7 +99,7 @@ NB_MODULE(_driver, m) {
   m.doc() =
       "Kernel launches and array copies by NVIDIA's driver, which is opened when a queue is made, and a store's page "
       "pool.";
-  nb::set_leak_warnings(false);  // devices live until the process ends
+  nb::set_leak_warnings(false);  // devices, and the lanes they lend, live until the process ends
   translate_errors();
   const auto released = nb::call_guard<nb::gil_scoped_release>();
   nb::class_<cuda::queue>(m, "Queue", "A stream of the current context, usable from any thread.")

@@ -5,7 +5,8 @@ GPU share the views that they hold, but each has its own stream. The arrays of a
 device object can see them.
 
 Launches and copies between host and GPU use the extension `_driver` instead of CuPy, because it takes only
-microseconds. Any thread may use a device: its one stream puts their work in order.
+microseconds. Any thread may use a device: its stream puts their work in order. Its lanes have streams of their own. What
+one of them writes or gives back must be complete before another one may read or reuse it: the side that hands it over waits.
 """
 
 from __future__ import annotations

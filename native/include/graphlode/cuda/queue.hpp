@@ -78,7 +78,7 @@ class queue {
   void wait_for_word(const std::uint32_t* word, std::uint32_t value);
   // The same for words that all have the value in their upper half. They may arrive in any order.
   void wait_for_words(std::span<const std::uint64_t> words, std::uint32_t value);
-  // Makes the stream wait until another stream of the same GPU has finished what was started in it.
+  // Waits until another stream of the same GPU has finished what was started in it.
   void wait_for(stream other);
 
   const driver& of_driver() const { return driver_; }

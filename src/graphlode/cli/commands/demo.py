@@ -32,7 +32,7 @@ def demo(
     devices = request.devices
     mine(GRAPHS[0], devices)  # loads what is loaded once, so the first row is the time of the work;
     mined = [mine(name, devices) for name in GRAPHS]
-    list(steps(4, 3, seed=_SEED, devices=devices))  # as does a store, which also learns what batches cost
+    list(steps(4, 3, seed=_SEED, devices=devices))  # as does a store
     stream: list[Step] = []
     with progress_bar("edges arrive", quiet=request.as_json) as progress:
         for step in steps(scale, batches, seed=_SEED, devices=devices):

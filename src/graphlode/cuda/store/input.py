@@ -43,7 +43,6 @@ class Input:
     count: int  # updates
     neighbor_bits: int
     stream: int | None = None  # that may still be writing the arrays
-    resident: bool = False  # whether these are the user's own arrays
 
 
 def mapped(device: KernelDevice, nbytes: int) -> tuple[AnyArray, Any]:
@@ -157,4 +156,4 @@ def _pairs_on_device(device: KernelDevice, staging: Staging, pairs: Pairs, delet
         how, gone = how | DELETES, device.asarray(deletes)
     if weights is not None:
         how, values = how | WEIGHTS, device.asarray(weights)
-    return Input(tails, heads, gone, values, how, pairs.size, pairs.bits, stream, pairs.resident)
+    return Input(tails, heads, gone, values, how, pairs.size, pairs.bits, stream)
