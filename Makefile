@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 NATIVE := $(shell find native src/graphlode/cuda -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh')
 GPU_PYTHON ?= python3
+JOBS ?= $(shell nproc)
 SANITIZED := tests/analytics tests/cuda/walks/test_walk_kernels.py tests/cuda/walks/test_path_kernels.py \
 	tests/cuda/store/test_packed_batches.py tests/cuda/store/test_packed_groups.py tests/cuda/motifs/test_motif_kernels.py \
 	tests/cuda/test_triangles_kernel.py tests/cuda/test_cores_kernel.py tests/cuda/test_oriented_kernel.py \
@@ -21,7 +22,8 @@ demo: $(BIN)/python  ## install and run the main job on a bundled graph and a ge
 	$(BIN)/graphlode demo
 
 test: install-dev lint  ## everything CI runs: lint, types, import layers, tests; no GPU needed
-	$(BIN)/python -m pytest -m "not gpu" --timeout 600
+	$(BIN)/python -m pytest -m "not gpu and not alone" --timeout 600 -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -m "not gpu and alone" --timeout 600
 
 lint: install-dev
 	$(BIN)/ruff check .

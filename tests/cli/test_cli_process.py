@@ -15,6 +15,8 @@ import pytest
 from graphlode.generate import complete
 from graphlode.io import write
 
+pytestmark = pytest.mark.alone
+
 PROGRAM = [sys.executable, "-m", "graphlode"]
 
 

@@ -24,8 +24,11 @@ HERE = Path(__file__).parent
 def pytest_collection_finish(session: pytest.Session) -> None:
     if session.config.option.collectonly or not any(item.path.parent == HERE for item in session.items):
         return
-    with ThreadPoolExecutor(os.cpu_count()) as cores:
-        for _ in cores.map(_build, _kernels_of_tests()):
+    # Of several processes that run tests side by side, each compiles a part.
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // count)) as cores:
+        for _ in cores.map(_build, list(_kernels_of_tests())[number::count]):
             pass
 
 

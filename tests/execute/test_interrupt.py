@@ -13,6 +13,8 @@ import pytest
 
 from graphlode.common.wait import Interrupts
 
+pytestmark = pytest.mark.alone
+
 SCRIPT = """
 import sys, time
 import numpy as np

@@ -17,6 +17,8 @@ import pytest
 import graphlode as gl
 from graphlode.generate import erdos_renyi
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).parents[2]
 WITHOUT_FORKS = ["many_callers", "nested", "more_callers_than_places", "exceptions", "late_helpers"]
 CLAIMS = [

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.alone
+
 PROGRAM = Path(__file__).parent / "interrupt_storm.py"
 SECONDS = float(os.environ.get("STORM_SECONDS", "12"))
 

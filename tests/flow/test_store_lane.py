@@ -14,6 +14,8 @@ import pytest
 import graphlode as gl
 from graphlode.execute.devices import resolve
 
+pytestmark = pytest.mark.alone
+
 BATCH, BATCHES = 10_000, 200
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.alone
+
 SCRIPT = """
 import time, numpy as np, graphlode as gl
 rng, seconds = np.random.default_rng(1), []
