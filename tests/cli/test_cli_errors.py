@@ -54,7 +54,7 @@ def test_a_wrong_command_line_says_what_is_wrong(
     [
         ("bad.txt", b"1 2\n2 x\n", "bad.txt, line 2: "),
         ("bad.mtx", b"hello\n", "bad.mtx"),
-        ("cut.txt.gz", gzip.compress(b"1 2\n" * 1000)[:-20], "damaged or truncated gzip data"),
+        ("cut.txt.gz", gzip.compress(b"1 2\n" * 1000, mtime=0)[:-20], "damaged or truncated gzip data"),
         ("not.npz", b"PK nothing", "not.npz"),
         ("not.parquet", b"PAR1", "not.parquet"),
         ("unknown.xyz", b"1 2\n", "the suffix does not name the format"),
