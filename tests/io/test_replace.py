@@ -264,6 +264,14 @@ def test_ctrl_c_while_a_graph_is_written(tmp_path: Path, name: str, after: float
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.parametrize("suffix", [".txt", ".txt.bz2", ".txt.xz", ".metis", ".npz", ".parquet"])
+def test_ctrl_c_while_a_graph_is_read(tmp_path: Path, suffix: str) -> None:
+    gl.write(gl.erdos_renyi(100_000, m=500_000, seed=2), tmp_path / f"g{suffix}")
+    status, seconds = interrupt("", f"[gl.read('g{suffix}') for _ in range(1000)]", tmp_path, 0.5)
+    assert status == 7
+    assert seconds < 2
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".parquet"])
 def test_ctrl_c_while_a_table_is_written(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"t{suffix}"

@@ -62,18 +62,26 @@ class EntryEdges:
     def _take_rows(self, tails: Int64Array) -> Int64Array:
         edges = self._edges + np.arange(tails.size)
         self._edges += tails.size
-        rows, first = np.unique(tails, return_index=True)
+        first = _run_starts(tails)
+        rows = tails[first]
         new = self._next[rows] < 0
         self._next[rows[new]] = edges[first[new]]
         return edges
 
     def _take_edges(self, heads: AnyArray) -> Int64Array:
         order = np.argsort(heads, kind="stable")
-        rows, first, counts = np.unique(heads[order], return_index=True, return_counts=True)
+        ordered = heads[order]
+        first = _run_starts(ordered)
+        rows, counts = ordered[first], np.diff(first, append=heads.size)
         edges = np.empty(heads.size, np.int64)
         edges[order] = np.repeat(self._next[rows] - first, counts) + np.arange(heads.size)
         self._next[rows] += counts
         return edges
+
+
+def _run_starts(ordered: AnyArray) -> Int64Array:
+    """Where each of the values of a sorted array occurs first."""
+    return np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: ordered.size])
 
 
 def _tails(offsets: Int64Array, begin: int, end: int) -> Int64Array:
