@@ -278,6 +278,12 @@ def test_a_matrix_with_odd_arrays_is_refused(tmp_path: Path, change: dict[str, A
         gl.read(tmp_path / "a.npz")
 
 
+def test_a_matrix_with_columns_of_different_lengths_is_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", format=b"coo", shape=[2, 2], data=[1.0, 2.0], row=[0, 1], col=[1])
+    with pytest.raises(gl.InputError, match="row and col must have the same length, got 2 and 1"):
+        gl.read_edges(tmp_path / "a.npz")
+
+
 def test_members_compressed_by_other_methods_are_refused(tmp_path: Path) -> None:
     """Python unpacks these without a bound."""
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_BZIP2) as archive:

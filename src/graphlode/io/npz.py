@@ -84,6 +84,8 @@ def _from_scipy(arrays: Mapping[str, AnyArray], names: Sequence[str], request: R
     if int(shape[0]) >= 2**63:
         raise InputError(f"the shape {shape.tolist()} does not fit in 64 bits with a sign")
     src, dst = _entries(layout, arrays, int(shape[0]), request)
+    if src.size != dst.size:
+        raise InputError(f"row and col must have the same length, got {src.size} and {dst.size}")
     data = arrays["data"]
     if data.shape != src.shape:
         raise InputError(f"data must have one value per entry ({src.size}), got the shape {data.shape}")
