@@ -15,7 +15,7 @@ SANITIZED := tests/analytics tests/cuda/walks/test_walk_kernels.py tests/cuda/wa
 		counts_by_vertex_and_edge heavy_edges_in_many_parts) \
 	tests/cuda/cliques/test_clique_lists_kernel.py::test_rows_are_ranks_in_ascending_order
 
-.PHONY: demo test gpu-test bench lint format stub clean
+.PHONY: demo test gpu-test fuzz bench lint format stub clean
 
 demo: $(BIN)/python  ## install and run the main job on a bundled graph and a generated stream
 	$(PIP) install -q '.[plot]'
@@ -46,6 +46,9 @@ gpu-test:  ## every test that needs a CUDA device, then the kernels under the me
 	$(GPU_PYTHON) -m pip install -q --no-build-isolation --no-deps .
 	GRAPHLODE_TEST_GPU=1 $(GPU_PYTHON) -m pytest -m gpu
 	$(foreach tool,memcheck racecheck,GRAPHLODE_TEST_GPU=1 HYPOTHESIS_PROFILE=quick compute-sanitizer --tool $(tool) --report-api-errors no --error-exitcode 1 $(GPU_PYTHON) -m pytest -q -m gpu $(SANITIZED) &&) true
+
+fuzz: install-dev  ## a million damaged files of every format; files that do harm are kept
+	$(BIN)/python tests/io/reader_fuzzer.py --cases 1000000 --seed $$(date +%s) --jobs $$(nproc)
 
 bench: $(BIN)/python  ## measure, then write benchmarks/REPORT.md; real graphs are looked for in $$GRAPHLODE_DATA
 	$(PIP) install -q '.[arrow,plot,peers]'

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "graphlode/io/file.hpp"
 #include "graphlode/io/format.hpp"
 #include "graphlode/io/metis.hpp"
 #include "graphlode/io/text.hpp"
@@ -46,17 +47,27 @@ nb::object values_to_numpy(buffer<double>&& weights, buffer<std::int64_t>&& time
   return nb::none();
 }
 
+numpy_array<std::uint8_t> read_file(int descriptor, std::int64_t size, int threads, const control_words& words) {
+  const auto ctl = as_control(words);
+  buffer<std::uint8_t> text;
+  {
+    nb::gil_scoped_release release;
+    text = io::read_file(descriptor, size, threads, ctl);
+  }
+  return to_numpy(std::move(text));
+}
+
 nb::tuple parse_edges(const bytes& text, const std::string& separator, const std::string& comments,
                       const std::string& tag, bool header, int columns, const std::string& values,
                       std::int64_t num_vertices, bool lower_triangle, std::int64_t first_line, std::int64_t chunk_bytes,
-                      int threads, const control_words& words) {
+                      std::int64_t max_bytes, int threads, const control_words& words) {
   const io::text_layout layout{as_char(separator), comments,     as_char(tag),  header, columns,
                                as_kind(values),    num_vertices, lower_triangle};
   const auto ctl = as_control(words);
   io::edge_columns found;
   {
     nb::gil_scoped_release release;
-    found = io::parse_edges(as_text(text), layout, first_line, chunk_bytes, threads, ctl);
+    found = io::parse_edges(as_text(text), layout, first_line, chunk_bytes, max_bytes, threads, ctl);
   }
   const auto kept = found.columns == 3 ? layout.values : io::value_kind::none;
   auto third = values_to_numpy(std::move(found.weights), std::move(found.times), kept);
@@ -64,14 +75,14 @@ nb::tuple parse_edges(const bytes& text, const std::string& separator, const std
 }
 
 nb::tuple parse_adjacency(const bytes& text, std::int64_t num_vertices, int skipped, bool weighted,
-                          const std::string& values, std::int64_t first_line, std::int64_t chunk_bytes, int threads,
-                          const control_words& words) {
+                          const std::string& values, std::int64_t first_line, std::int64_t chunk_bytes,
+                          std::int64_t max_bytes, int threads, const control_words& words) {
   const io::adjacency_layout layout{num_vertices, skipped, weighted, as_kind(values)};
   const auto ctl = as_control(words);
   io::adjacency found;
   {
     nb::gil_scoped_release release;
-    found = io::parse_adjacency(as_text(text), layout, first_line, chunk_bytes, threads, ctl);
+    found = io::parse_adjacency(as_text(text), layout, first_line, chunk_bytes, max_bytes, threads, ctl);
   }
   auto third = values_to_numpy(std::move(found.weights), std::move(found.times),
                                weighted ? layout.values : io::value_kind::none);
@@ -105,14 +116,16 @@ nb::bytes format_adjacency(const integers& offsets, const integers& neighbors, c
 }  // namespace
 
 void bind_io(nb::module_& m) {
+  m.def("read_file", &read_file, nb::arg("descriptor"), nb::arg("size"), nb::kw_only(), nb::arg("threads"),
+        nb::arg("control").noconvert(), "The first bytes of an open regular file.");
   m.def("parse_edges", &parse_edges, nb::arg("text").noconvert(), nb::kw_only(), nb::arg("separator"),
         nb::arg("comments"), nb::arg("tag"), nb::arg("header"), nb::arg("columns"), nb::arg("values"),
         nb::arg("num_vertices"), nb::arg("lower_triangle"), nb::arg("first_line"), nb::arg("chunk_bytes"),
-        nb::arg("threads"), nb::arg("control").noconvert(),
+        nb::arg("max_bytes"), nb::arg("threads"), nb::arg("control").noconvert(),
         "Edges of a text, in its order: (count, src, dst, values or None); the arrays may be longer than count.");
   m.def("parse_adjacency", &parse_adjacency, nb::arg("text").noconvert(), nb::kw_only(), nb::arg("num_vertices"),
         nb::arg("skipped"), nb::arg("weighted"), nb::arg("values"), nb::arg("first_line"), nb::arg("chunk_bytes"),
-        nb::arg("threads"), nb::arg("control").noconvert(),
+        nb::arg("max_bytes"), nb::arg("threads"), nb::arg("control").noconvert(),
         "Adjacency lines: (offsets, neighbors, values or None, symmetric).");
   m.def("format_edges", &format_edges, nb::arg("src").noconvert(), nb::arg("dst").noconvert(),
         nb::arg("weights").noconvert(), nb::arg("times").noconvert(), nb::kw_only(), nb::arg("prefix"),

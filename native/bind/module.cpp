@@ -23,6 +23,7 @@ NB_MODULE(_native, m) {
   nb::object errors = nb::module_::import_("graphlode.errors");
   static PyObject* input = nb::object(errors.attr("InputError")).release().ptr();
   static PyObject* overflow = nb::object(errors.attr("CountOverflowError")).release().ptr();
+  static PyObject* memory = nb::object(errors.attr("DeviceMemoryError")).release().ptr();
   static PyObject* interrupted = PyExc_InterruptedError;
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
@@ -31,6 +32,8 @@ NB_MODULE(_native, m) {
       PyErr_SetString(input, e.what());
     } catch (const count_overflow& e) {
       PyErr_SetString(overflow, e.what());
+    } catch (const memory_limit_error& e) {
+      PyErr_SetString(memory, e.what());
     } catch (const cancelled& e) {
       PyErr_SetString(interrupted, e.what());
     }

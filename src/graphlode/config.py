@@ -4,7 +4,7 @@
 | --- | --- | --- |
 | GRAPHLODE_THREADS | threads | CPU threads per CPU device (default: the cores this process may use) |
 | GRAPHLODE_DEVICES | devices | what devices="auto" stands for, such as "cpu" or "cuda:0,cpu" |
-| GRAPHLODE_MEMORY_LIMIT | memory_limit | bytes an operation may plan to use on any one device |
+| GRAPHLODE_MEMORY_LIMIT | memory_limit | bytes that an operation, or reading a file, may plan to use on any one device |
 | GRAPHLODE_CACHE | cache | folder for kernels compiled by the emulation (CuPy has its own, CUPY_CACHE_DIR) |
 """
 

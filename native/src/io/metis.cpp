@@ -160,7 +160,7 @@ class adjacency_parser {
 }  // namespace
 
 adjacency parse_adjacency(std::span<const char> text, const adjacency_layout& layout, std::int64_t first_line,
-                          std::int64_t chunk_bytes, int threads, const control& ctl) {
+                          std::int64_t chunk_bytes, std::int64_t max_bytes, int threads, const control& ctl) {
   const adjacency_parser parser(layout);
   auto chunks = split(text, std::max<std::int64_t>(chunk_bytes, 1));
   const auto num_chunks = static_cast<std::int64_t>(chunks.size());
@@ -173,6 +173,8 @@ adjacency parse_adjacency(std::span<const char> text, const adjacency_layout& la
     entries += lines.num_entries;
   }
 
+  const bool kept = layout.weighted && layout.values != value_kind::none;
+  require_memory(8 * (layout.num_vertices + 1) + (kept ? 16 : 8) * entries, max_bytes);
   adjacency out;
   out.offsets = buffer<std::int64_t>(static_cast<std::size_t>(layout.num_vertices) + 1);
   out.neighbors = buffer<std::int64_t>(static_cast<std::size_t>(entries));

@@ -298,7 +298,7 @@ void close_gaps(buffer<T>& column, const buffer<chunk>& chunks) {
 }  // namespace
 
 edge_columns parse_edges(std::span<const char> text, const text_layout& layout, std::int64_t first_line,
-                         std::int64_t chunk_bytes, int threads, const control& ctl) {
+                         std::int64_t chunk_bytes, std::int64_t max_bytes, int threads, const control& ctl) {
   line_parser parser(text, layout);
   const char* end = text.data() + text.size();
   const char* begin = parser.begin(text.data());
@@ -309,6 +309,7 @@ edge_columns parse_edges(std::span<const char> text, const text_layout& layout, 
   const auto num_lines =
       num_chunks ? static_cast<std::size_t>(chunks[num_chunks - 1].offset + chunks[num_chunks - 1].num_edges) : 0;
   const auto values = parser.columns() == 3 ? layout.values : value_kind::none;
+  require_memory(static_cast<std::int64_t>(num_lines) * (values == value_kind::none ? 16 : 24), max_bytes);
   out.src = buffer<std::int64_t>(num_lines);
   out.dst = buffer<std::int64_t>(num_lines);
   if (values == value_kind::weights) out.weights = buffer<double>(num_lines);

@@ -6,11 +6,12 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from graphlode.errors import InputError, UnsupportedError
+from graphlode.io.replace import check_target, replacing
 from graphlode.types import AnyArray
 
 _ROWS = 1 << 16
@@ -42,6 +43,13 @@ def check_folder(path: Path) -> None:
         raise InputError(f"{path}: this is a folder, not a file")
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}")
+    check_target(path)
+
+
+def save_figure(figure: Any, path: Path, dots_per_inch: int) -> None:
+    """Writes a figure of matplotlib to a file in the format of its suffix."""
+    with replacing(path) as file:
+        figure.savefig(file, format=path.suffix.lower().removeprefix("."), dpi=dots_per_inch)
 
 
 def write_table(path: Path, columns: Mapping[str, AnyArray]) -> None:
@@ -49,13 +57,13 @@ def write_table(path: Path, columns: Mapping[str, AnyArray]) -> None:
     suffix = path.suffix.lower()
     if suffix in (".npz", ".parquet"):  # their integers have 64 bits: larger counts are written as text
         columns = {name: column.astype(str) if column.dtype == object else column for name, column in columns.items()}
-    if suffix == ".npz":
-        np.savez_compressed(path, **columns)  # type: ignore[arg-type]
-    elif suffix == ".parquet":
-        _write_parquet(path, columns)
-    else:
-        with path.open("w", encoding="ascii") as file:
-            file.writelines(_lines(columns, _SUFFIXES[suffix]))
+    with replacing(path) as file:
+        if suffix == ".npz":
+            np.savez_compressed(file, **columns)  # type: ignore[arg-type]
+        elif suffix == ".parquet":
+            _write_parquet(path, file, columns)
+        else:
+            file.writelines(line.encode("ascii") for line in _lines(columns, _SUFFIXES[suffix]))
 
 
 def _lines(columns: Mapping[str, AnyArray], separator: str) -> Iterator[str]:
@@ -66,10 +74,10 @@ def _lines(columns: Mapping[str, AnyArray], separator: str) -> Iterator[str]:
         yield from (separator.join(map(str, row)) + "\n" for row in zip(*parts, strict=True))
 
 
-def _write_parquet(path: Path, columns: Mapping[str, AnyArray]) -> None:
+def _write_parquet(path: Path, file: BinaryIO, columns: Mapping[str, AnyArray]) -> None:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise UnsupportedError(f"{path}: writing Parquet needs pyarrow (pip install graphlode[arrow])") from None
-    pyarrow.parquet.write_table(pyarrow.table(dict(columns)), path)
+    pyarrow.parquet.write_table(pyarrow.table(dict(columns)), file)

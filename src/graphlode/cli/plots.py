@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from math import log10
 from pathlib import Path
 
-from graphlode.cli.output import check_folder
+from graphlode.cli.output import check_folder, save_figure
 from graphlode.errors import InputError, UnsupportedError
 
 _SUFFIXES = (".png", ".svg", ".pdf")
@@ -55,7 +55,7 @@ def draw_clique_counts(path: Path, name: str, counts: Mapping[int, int]) -> None
     if none:
         note = f"none of {_ranges(none)}"
         axis.text(0.98, 0.97, note, transform=axis.transAxes, ha="right", va="top", color=_GREY, bbox=_ON_WHITE)
-    figure.savefig(path, dpi=150)
+    save_figure(figure, path, 150)
     pyplot.close(figure)
 
 

@@ -18,12 +18,15 @@ compiler: str = ...
 def fail_allocation(n: int) -> None:
     """Make the n-th allocation from now fail; 0 turns it off."""
 
-def parse_edges(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, separator: str, comments: str, tag: str, header: bool, columns: int, values: str, num_vertices: int, lower_triangle: bool, first_line: int, chunk_bytes: int, threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> tuple:
+def read_file(descriptor: int, size: int, *, threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+    """The first bytes of an open regular file."""
+
+def parse_edges(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, separator: str, comments: str, tag: str, header: bool, columns: int, values: str, num_vertices: int, lower_triangle: bool, first_line: int, chunk_bytes: int, max_bytes: int, threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> tuple:
     """
     Edges of a text, in its order: (count, src, dst, values or None); the arrays may be longer than count.
     """
 
-def parse_adjacency(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, num_vertices: int, skipped: int, weighted: bool, values: str, first_line: int, chunk_bytes: int, threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> tuple:
+def parse_adjacency(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, num_vertices: int, skipped: int, weighted: bool, values: str, first_line: int, chunk_bytes: int, max_bytes: int, threads: int, control: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> tuple:
     """Adjacency lines: (offsets, neighbors, values or None, symmetric)."""
 
 def format_edges(src: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], dst: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], times: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, prefix: str, separator: str, base: int) -> bytes:

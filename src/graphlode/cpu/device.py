@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Mapping
 from functools import cache, cached_property
@@ -11,6 +10,7 @@ from typing import Any
 
 from graphlode.common.worker import Queued
 from graphlode.config import MOST_THREADS, settings
+from graphlode.cpu.host_memory import host_memory
 from graphlode.types import AnyArray, Memory
 
 
@@ -37,10 +37,7 @@ class CpuDevice(Queued):
         return {"name": self.name, "kind": "cpu", "model": _model(), "threads": self.threads, "memory": memory.total}
 
     def memory(self) -> Memory:
-        page = os.sysconf("SC_PAGE_SIZE")
-        return Memory(
-            total=page * os.sysconf("SC_PHYS_PAGES"), free=_available() or page * os.sysconf("SC_AVPHYS_PAGES")
-        )
+        return host_memory()
 
     def put(self, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
         return dict(arrays)
@@ -69,14 +66,3 @@ def _model() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
-
-
-def _available() -> int | None:
-    """Bytes that can be taken without swapping; page cache counts as free, unlike in SC_AVPHYS_PAGES."""
-    try:
-        for line in Path("/proc/meminfo").read_text("utf-8").splitlines():
-            if line.startswith("MemAvailable"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return None

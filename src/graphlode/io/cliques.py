@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import BinaryIO
 
 import numpy as np
 
 from graphlode.errors import InputError
 from graphlode.io.parquet import arrow_parquet
-from graphlode.io.write import replacing
+from graphlode.io.replace import check_target, replacing
 from graphlode.types import AnyArray, Int64Array
 
 _ROWS = 1 << 17  # per row group or block of text; smaller batches are collected first
@@ -38,8 +38,8 @@ def write_cliques(batches: Iterable[AnyArray], k: int, path: str | os.PathLike[s
     'v1,v2,v3'
     """
     target = check_clique_file(path)
-    with replacing(target) as part:
-        return _WRITERS[target.suffix.lower()](_regrouped(batches, k), k, part)
+    with replacing(target) as file:
+        return _WRITERS[target.suffix.lower()](_regrouped(batches, k), k, file, target.parent)
 
 
 def check_clique_file(path: str | os.PathLike[str]) -> Path:
@@ -50,10 +50,7 @@ def check_clique_file(path: str | os.PathLike[str]) -> Path:
         raise InputError(f"{target}: cliques are written as {', '.join(_WRITERS)}, got {suffix or 'no suffix'!r}")
     if suffix == ".parquet":
         arrow_parquet()
-    if target.is_dir():
-        raise InputError(f"{target}: this is a directory, not a file")
-    if not target.parent.is_dir():  # otherwise the error would name the temporary file
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
+    check_target(target)
     return target
 
 
@@ -78,41 +75,40 @@ def _regrouped(batches: Iterable[AnyArray], k: int) -> Iterator[Int64Array]:
         yield np.concatenate(waiting, dtype=np.int64)
 
 
-def _write_csv(batches: Iterator[Int64Array], k: int, part: Path) -> int:
+def _write_csv(batches: Iterator[Int64Array], k: int, file: BinaryIO, folder: Path) -> int:
     total = 0
     line = ",".join(["%d"] * k) + "\n"
-    with open(part, "w", encoding="ascii", newline="") as file:
-        file.write(",".join(columns_of(k)) + "\n")
-        for batch in batches:
-            file.write(line * len(batch) % tuple(batch.ravel().tolist()))
-            total += len(batch)
+    file.write(f"{','.join(columns_of(k))}\n".encode())
+    for batch in batches:
+        file.write((line * len(batch) % tuple(batch.ravel().tolist())).encode())
+        total += len(batch)
     return total
 
 
-def _write_parquet(batches: Iterator[Int64Array], k: int, part: Path) -> int:
+def _write_parquet(batches: Iterator[Int64Array], k: int, file: BinaryIO, folder: Path) -> int:
     parquet = arrow_parquet()
     import pyarrow
 
     total = 0
     schema = pyarrow.schema([(name, pyarrow.int64()) for name in columns_of(k)])
-    with parquet.ParquetWriter(part, schema, compression="zstd") as file:
+    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         for batch in batches:
             columns = [pyarrow.array(np.ascontiguousarray(batch[:, place])) for place in range(k)]
-            file.write_batch(pyarrow.record_batch(columns, schema=schema))
+            writer.write_batch(pyarrow.record_batch(columns, schema=schema))
             total += len(batch)
     return total
 
 
-def _write_npz(batches: Iterator[Int64Array], k: int, part: Path) -> int:
+def _write_npz(batches: Iterator[Int64Array], k: int, file: BinaryIO, folder: Path) -> int:
     """The array's header needs its length, which is known last, so the rows first go to an unnamed temporary file."""
     total = 0
-    with TemporaryFile(dir=part.parent) as rows:
+    with TemporaryFile(dir=folder) as rows:
         for batch in batches:
             rows.write(batch.astype("<i8", copy=False).data)
             total += len(batch)
         rows.seek(0)
         with (
-            zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
             archive.open("cliques.npy", "w", force_zip64=True) as member,
         ):
             header = {"descr": "<i8", "fortran_order": False, "shape": (total, k)}
@@ -121,7 +117,7 @@ def _write_npz(batches: Iterator[Int64Array], k: int, part: Path) -> int:
     return total
 
 
-_WRITERS: dict[str, Callable[[Iterator[Int64Array], int, Path], int]] = {
+_WRITERS: dict[str, Callable[[Iterator[Int64Array], int, BinaryIO, Path], int]] = {
     ".parquet": _write_parquet,
     ".csv": _write_csv,
     ".npz": _write_npz,

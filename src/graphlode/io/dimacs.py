@@ -29,7 +29,9 @@ def read_gr(text: Text, request: Request) -> EdgeList:
     vertices, arcs = sizes
     kind = request.kind(mark)
     layout = Layout(comments="c", tag="a", columns=3, num_vertices=vertices)
-    src, dst, values = parse(text[at:], layout, kind, first_line=number + 1, control=request.control)
+    src, dst, values = parse(
+        text[at:], layout, kind, first_line=number + 1, max_bytes=request.budget.left, control=request.control
+    )
     if src.size != arcs:
         raise InputError(f"line {number}: {arcs} arcs are announced, the file has {src.size}")
     return EdgeList(src, dst, num_vertices=vertices, directed=mark.directed, **as_values(values, kind))  # type: ignore[arg-type]

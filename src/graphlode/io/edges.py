@@ -53,8 +53,9 @@ def read_edges(
     comments
         Lines of a text or CSV file that start with one of these characters are skipped.
 
-    Raises FileNotFoundError, InputError "FILE, line N: ..." for a malformed file, and UnsupportedError for a kind of
-    file that is not offered. Cost: linear in the size of the file. Memory: the edges, and the text if it is compressed.
+    Raises FileNotFoundError, InputError "FILE, line N: ..." for a malformed file, UnsupportedError for a kind of file
+    that is not offered, and DeviceMemoryError for a file that needs more than the setting `memory_limit` or the free
+    memory. Cost: linear in the size of the file. Memory: the edges and the unpacked text.
 
     >>> import graphlode as gl, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "calls.txt"
@@ -78,5 +79,6 @@ def _read(path: Path, kind: FileKind, request: Request) -> EdgeList:
         elif kind.format == "parquet":
             found = read_parquet(request)
         else:
-            found = _TEXT_READERS[kind.format](load(path, kind.compression, request.control), request)
+            text = load(path, kind.compression, request.control, request.budget)
+            found = _TEXT_READERS[kind.format](text, request)
     return replace(found, source=str(path), format=kind.format)

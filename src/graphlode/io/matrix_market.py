@@ -32,7 +32,9 @@ def read_mtx(text: Text, request: Request) -> EdgeList:
         raise InputError(f"line {number}: an adjacency matrix is square, this one is {rows} x {columns}")
     kind = request.kind(mark) if field != "pattern" else None
     layout = Layout(comments="%", columns=_COLUMNS[field], num_vertices=rows, lower_triangle=symmetry == "symmetric")
-    src, dst, values = parse(text[at:], layout, kind, first_line=number + 1, control=request.control)
+    src, dst, values = parse(
+        text[at:], layout, kind, first_line=number + 1, max_bytes=request.budget.left, control=request.control
+    )
     if src.size != entries:
         raise InputError(f"line {number}: {entries} entries are announced, the file has {src.size}")
     directed = False if symmetry == "symmetric" else mark.directed

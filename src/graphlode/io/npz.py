@@ -2,54 +2,48 @@
 
 from __future__ import annotations
 
-import struct
-import zipfile
-import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from graphlode.errors import InputError, UnsupportedError
+from graphlode.io.archive import Archive, open_archive
 from graphlode.io.edge_list import EdgeList
 from graphlode.io.request import Request
 from graphlode.types import AnyArray, FloatArray, Int64Array
 
-
-def load_arrays(request: Request) -> dict[str, AnyArray]:
-    """All arrays of an .npz archive."""
-    if request.path.is_dir():
-        raise InputError("this is a directory, not a file")
-    try:
-        with open(request.path, "rb") as file:  # given a path, numpy leaves a damaged file open
-            archive = np.load(file, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InputError("this is a single array, not an .npz archive")
-            return {name: archive[name] for name in archive.files}
-    except (FileNotFoundError, PermissionError, InputError):
-        raise
-    except (ValueError, EOFError, KeyError, OSError, zipfile.BadZipFile, zlib.error, struct.error) as error:
-        raise InputError(f"this is not a readable .npz archive: {error}") from None
+_OWN = ("offsets", "neighbors", "directed", "ids", "weights", "times")
+_SCIPY = ("format", "shape", "data", "indptr", "indices", "row", "col", "coords")
 
 
 def read_npz(request: Request) -> EdgeList:
-    arrays = load_arrays(request)
-    if not is_own(arrays):
-        return _from_scipy(arrays, request)
+    with open_archive(request) as archive:
+        if not is_own(archive):
+            return _from_scipy(archive.load(_SCIPY), archive.names, request)
+        arrays = archive.load(_OWN)
     edges = own_edges(arrays, request)
     ids = own_ids(arrays)
     return edges if ids is None else replace(edges, src=ids[edges.src], dst=ids[edges.dst], num_vertices=None)
 
 
-def is_own(arrays: Mapping[str, AnyArray]) -> bool:
-    return {"offsets", "neighbors", "directed"} <= arrays.keys()
+def load_own(request: Request) -> dict[str, AnyArray] | None:
+    """The arrays of an archive written by graphlode; None for another archive."""
+    with open_archive(request) as archive:
+        return archive.load(_OWN) if is_own(archive) else None
+
+
+def is_own(archive: Archive) -> bool:
+    return {"offsets", "neighbors", "directed"} <= set(archive.names)
 
 
 def own_edges(arrays: Mapping[str, AnyArray], request: Request) -> EdgeList:
     """The edges of an archive written by graphlode, as positions of vertices; an undirected edge once."""
-    directed = bool(arrays["directed"])
-    tails, heads = _rows(arrays["offsets"], arrays["neighbors"], None)
+    if arrays["directed"].size != 1 or arrays["directed"].dtype.kind not in "biu":
+        raise InputError("the array directed must be one truth value")
+    directed = bool(arrays["directed"].any())
+    tails, heads = _rows(arrays["offsets"], arrays["neighbors"], None, request)
     if not directed:
         once = tails < heads
         tails, heads = tails[once], heads[once]
@@ -58,9 +52,11 @@ def own_edges(arrays: Mapping[str, AnyArray], request: Request) -> EdgeList:
         if name not in arrays or request.values not in ("auto", name):
             continue
         array = arrays[name]
-        if array.shape != tails.shape or array.dtype.kind != kind or not np.isfinite(array).all():
+        fits = array.shape == tails.shape and array.dtype.kind == kind
+        converted = array.astype(dtype, copy=False) if fits else array
+        if not fits or not np.isfinite(converted).all():
             raise InputError(f"the array {name} must have one finite number per edge ({tails.size})")
-        values[name] = array.astype(dtype, copy=False)
+        values[name] = converted
     return EdgeList(tails, heads, num_vertices=arrays["offsets"].size - 1, directed=directed, **values)
 
 
@@ -74,18 +70,22 @@ def own_ids(arrays: Mapping[str, AnyArray]) -> Int64Array | None:
     return ids
 
 
-def _from_scipy(arrays: Mapping[str, AnyArray], request: Request) -> EdgeList:
+def _from_scipy(arrays: Mapping[str, AnyArray], names: Sequence[str], request: Request) -> EdgeList:
     if not {"format", "shape", "data"} <= arrays.keys():
         raise InputError(
-            f"the archive holds {', '.join(sorted(arrays)) or 'nothing'}; expected a graph written by graphlode "
+            f"the archive holds {_listed(names) or 'nothing'}; expected a graph written by graphlode "
             "(offsets, neighbors, directed) or a matrix written by scipy.sparse.save_npz"
         )
-    name = arrays["format"].item()
-    layout = name.decode("ascii", "replace") if isinstance(name, bytes) else str(name)
-    shape = arrays["shape"].tolist()
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise InputError(f"an adjacency matrix is square, this one has the shape {shape}")
-    src, dst = _entries(layout, arrays, int(shape[0]))
+    layout = _layout(arrays["format"])
+    shape = arrays["shape"]
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or int(shape[0]) != int(shape[1]) or int(shape[0]) < 0:
+        found_shape = shape.tolist() if shape.size <= 4 else f"an array of {shape.size} values"
+        raise InputError(f"an adjacency matrix is square, this one has the shape {found_shape}")
+    if int(shape[0]) >= 2**63:
+        raise InputError(f"the shape {shape.tolist()} does not fit in 64 bits with a sign")
+    src, dst = _entries(layout, arrays, int(shape[0]), request)
+    if src.size != dst.size:
+        raise InputError(f"row and col must have the same length, got {src.size} and {dst.size}")
     data = arrays["data"]
     if data.shape != src.shape:
         raise InputError(f"data must have one value per entry ({src.size}), got the shape {data.shape}")
@@ -96,32 +96,49 @@ def _from_scipy(arrays: Mapping[str, AnyArray], request: Request) -> EdgeList:
     return EdgeList(src, dst, num_vertices=int(shape[0]), **found)
 
 
-def _entries(layout: str, arrays: Mapping[str, AnyArray], size: int) -> tuple[Int64Array, Int64Array]:
+def _listed(names: Sequence[str]) -> str:
+    text = ", ".join(sorted(names)[:20])[:200]
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _layout(name: AnyArray) -> str:
+    if name.size != 1 or name.dtype.kind not in "SU":
+        raise InputError("the array format must be one word")
+    word = name.item()
+    return word.decode("ascii", "replace") if isinstance(word, bytes) else str(word)
+
+
+def _entries(layout: str, arrays: Mapping[str, AnyArray], size: int, request: Request) -> tuple[Int64Array, Int64Array]:
     wanted = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "coo": ("row", "col")}
     if layout not in wanted:
-        raise UnsupportedError(f"a sparse matrix of the kind {layout!r} is not offered; {', '.join(wanted)} are")
+        raise UnsupportedError(f"a sparse matrix of the kind {layout[:60]!r} is not offered; {', '.join(wanted)} are")
     first, second = wanted[layout]
     if "coords" in arrays and layout == "coo":
-        src, dst = arrays["coords"]
+        coords = arrays["coords"]
+        if coords.ndim != 2 or coords.shape[0] != 2:
+            raise InputError(f"coords must have two rows, got the shape {coords.shape}")
+        src, dst = coords
         return _checked(src, size), _checked(dst, size)
     if first not in arrays or second not in arrays:
         raise InputError(f"a {layout} matrix needs the arrays {first} and {second}")
     if layout == "coo":
         return _checked(arrays[first], size), _checked(arrays[second], size)
-    major, minor = _rows(arrays[first], arrays[second], size)
+    major, minor = _rows(arrays[first], arrays[second], size, request)
     return (major, minor) if layout == "csr" else (minor, major)
 
 
-def _rows(offsets: AnyArray, neighbors: AnyArray, size: int | None) -> tuple[Int64Array, Int64Array]:
+def _rows(offsets: AnyArray, neighbors: AnyArray, size: int | None, request: Request) -> tuple[Int64Array, Int64Array]:
     """Both ends of every entry of compressed rows."""
     integers = offsets.dtype.kind in "iu" and neighbors.dtype.kind in "iu"
     shaped = offsets.ndim == 1 and neighbors.ndim == 1 and offsets.size > 0 and size in (None, offsets.size - 1)
     if not (integers and shaped):
         raise InputError("the rows must be described by two arrays of integers, one offset more than there are rows")
     starts: Int64Array = offsets.astype(np.int64, copy=False)
-    counts = starts[1:] - starts[:-1]
-    if offsets[0] != 0 or offsets[-1] != neighbors.size or (counts < 0).any():
+    # Compared, and not subtracted: differences may overflow.
+    if offsets[0] != 0 or offsets[-1] != neighbors.size or (starts[1:] < starts[:-1]).any():
         raise InputError(f"offsets must rise from 0 to the number of entries ({neighbors.size})")
+    counts = np.diff(starts)
+    request.budget.require(16 * neighbors.size, "the list of edges")
     tails = np.repeat(np.arange(counts.size, dtype=np.int64), counts)
     return tails, _checked(neighbors, counts.size)
 

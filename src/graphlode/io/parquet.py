@@ -8,11 +8,13 @@ import numpy as np
 
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.io.edge_list import EdgeList
-from graphlode.io.mark import Mark, parse_mark
+from graphlode.io.mark import parse_mark
 from graphlode.io.request import Request, trusted_size
+from graphlode.io.source import readable
 from graphlode.types import AnyArray
 
 MARK_KEY = b"graphlode"
+_ROWS = 1 << 18  # per step
 
 
 def arrow_parquet() -> Any:
@@ -25,23 +27,41 @@ def arrow_parquet() -> Any:
 
 def read_parquet(request: Request) -> EdgeList:
     parquet = arrow_parquet()
-    import pyarrow
-
-    if request.path.is_dir():
-        raise InputError("this is a directory, not a file")
-    try:
-        with parquet.ParquetFile(request.path, memory_map=True) as file:
-            schema = file.schema_arrow
-            chosen = _choose(schema.names, request)
-            table = file.read(columns=list(dict.fromkeys(chosen.values())))
-    except (FileNotFoundError, PermissionError):
-        raise
-    except (pyarrow.ArrowException, OSError) as error:
-        raise InputError(f"this is not a readable Parquet file: {error}") from None
-    mark = parse_mark((schema.metadata or {}).get(MARK_KEY, b"")) if schema.metadata else Mark()
-    columns: dict[str, Any] = {role: _column(table, name, role) for role, name in chosen.items()}
+    with readable(request.path, request.control, "Parquet file") as source, parquet.ParquetFile(source) as file:
+        schema = file.schema_arrow
+        chosen = _choose(schema.names, request)
+        for role, name in chosen.items():
+            _check_type(schema.field(name).type, name, role)
+        mark = parse_mark((schema.metadata or {}).get(MARK_KEY, b""))
+        table = _read_columns(file, list(dict.fromkeys(chosen.values())), request)
+        columns: dict[str, Any] = {role: _column(table, name, role) for role, name in chosen.items()}
     size = trusted_size(mark.num_vertices, columns["src"], columns["dst"])
     return EdgeList(num_vertices=size, directed=mark.directed, **columns)
+
+
+def _read_columns(file: Any, names: list[str], request: Request) -> Any:
+    """The columns as a table, read in batches. A few bytes may stand for any number of equal values."""
+    import pyarrow
+
+    request.budget.require(8 * len(names) * file.metadata.num_rows, f"{file.metadata.num_rows:,} rows")
+    batches = []
+    for batch in file.iter_batches(_ROWS, columns=names):
+        request.control.check()
+        request.budget.take(batch.nbytes, "the next rows")
+        batches.append(batch)
+    schema = pyarrow.schema([file.schema_arrow.field(name) for name in names])
+    return pyarrow.Table.from_batches(batches).select(names) if batches else schema.empty_table()
+
+
+def _check_type(found: Any, name: str, role: str) -> None:
+    from pyarrow import types
+
+    kind = found.value_type if types.is_dictionary(found) else found
+    if role == "weights":
+        if not (types.is_integer(kind) or types.is_floating(kind)):
+            raise InputError(f"the column {name!r} must hold numbers, it has {kind}")
+    elif not types.is_integer(kind):
+        raise InputError(f"the column {name!r} must hold integers, it has {kind}")
 
 
 def _choose(names: list[str], request: Request) -> dict[str, str]:
@@ -64,18 +84,14 @@ def _choose(names: list[str], request: Request) -> dict[str, str]:
 def _column(table: Any, name: str, role: str) -> AnyArray:
     column = table.column(name)
     if column.null_count:
-        row = next(i for i, value in enumerate(column) if not value.is_valid)
+        row = int(column.is_null().to_numpy().argmax())
         raise InputError(f"row {row + 1}: the column {name!r} is empty")
     values: AnyArray = column.to_numpy()
     if role == "weights":
-        if values.dtype.kind not in "iuf":
-            raise InputError(f"the column {name!r} must hold numbers, it has {values.dtype}")
         finite = np.isfinite(values)
         if not finite.all():
             raise InputError(f"row {int(np.flatnonzero(~finite)[0]) + 1}: the weight is not a finite number")
         return np.ascontiguousarray(values, np.float64)
-    if values.dtype.kind not in "iu":
-        raise InputError(f"the column {name!r} must hold integers, it has {values.dtype}")
     if values.dtype == np.uint64 and values.size and int(values.max()) > np.iinfo(np.int64).max:
         row = int(np.argmax(values > np.uint64(np.iinfo(np.int64).max))) + 1
         raise InputError(f"row {row}: {int(values[row - 1])} does not fit in 64 bits with a sign")

@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from graphlode.common.control import Control
+from graphlode.execute import call
 from graphlode.graph.build import from_edges
 from graphlode.graph.graph import Graph
+from graphlode.io.budget import Budget, check_announced
 from graphlode.io.edges import EdgeList, read_edges
 from graphlode.io.formats import Format, file_kind
-from graphlode.io.npz import is_own, load_arrays, own_edges, own_ids
+from graphlode.io.npz import load_own, own_edges, own_ids
 from graphlode.io.request import Request, Values, named_errors
 
 
@@ -36,7 +38,7 @@ def read(
         If an edge of the file stands for both directions, a directed graph has both.
     num_vertices
         If given, the vertices are 0 .. num_vertices - 1. None: as the file says; if it does not, the vertices are the
-        ids that occur.
+        ids that occur. A file that announces more than 2^24 vertices, but holds few edges, is refused without it.
 
     Self-loops and duplicates are dropped and counted in `Graph.provenance`; `read_edges` keeps them. Raises the same
     errors as `read_edges`.
@@ -53,15 +55,20 @@ def read(
         if own is not None:
             return own
     edges = read_edges(file, format=format, values=values)
-    size = edges.num_vertices if num_vertices is None else num_vertices
     with named_errors(file):
-        return _build(replace(edges, num_vertices=size), directed)
+        if num_vertices is not None:
+            edges = replace(edges, num_vertices=num_vertices)
+        elif edges.num_vertices is not None:
+            check_announced(edges.num_vertices, len(edges), os.stat(file).st_size)
+        return _build(edges, directed)
 
 
 def _build(edges: EdgeList, directed: bool | None) -> Graph:
     wanted = bool(edges.directed) if directed is None else directed
     if wanted and edges.directed is False:
         edges = _both_directions(edges)
+    if edges.num_vertices is not None:
+        Budget().require_rows(edges.num_vertices)
     return from_edges(
         edges.src,
         edges.dst,
@@ -77,8 +84,8 @@ def _read_own(path: Path, directed: bool | None, values: Values | None) -> Graph
     """The graph in an archive written by graphlode, including vertices without edges; None for another archive."""
     request = Request(path, values, "", Control())
     with named_errors(path):
-        arrays = load_arrays(request)
-        if not is_own(arrays):
+        arrays = call(lambda control: load_own(replace(request, control=control)))
+        if arrays is None:
             return None
         graph = _build(replace(own_edges(arrays, request), source=str(path)), directed)
         ids = own_ids(arrays)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from graphlode.common.control import Control
 from graphlode.cpu.io.text import Kind
-from graphlode.errors import InputError, UnsupportedError
+from graphlode.errors import DeviceMemoryError, InputError, UnsupportedError
+from graphlode.io.budget import Budget
 from graphlode.io.mark import Mark
 from graphlode.io.source import Text
 from graphlode.types import FloatArray, Int64Array
@@ -26,6 +27,7 @@ class Request:
     values: Values | None
     comments: str
     control: Control
+    budget: Budget = field(default_factory=Budget)
 
     def kind(self, mark: Mark) -> Kind | None:
         """The meaning of the third column; None: it is ignored."""
@@ -52,10 +54,12 @@ def named_errors(path: Path) -> Iterator[None]:
     """Puts the name of the file in front of error messages."""
     try:
         yield
-    except (InputError, UnsupportedError) as error:
+    except (InputError, UnsupportedError, DeviceMemoryError) as error:
         message = str(error)
         separator = ", " if message.startswith("line ") else ": "
         raise type(error)(f"{path}{separator}{message}") from None
+    except MemoryError as error:  # numpy's, the core's
+        raise DeviceMemoryError(f"{path}: the memory does not suffice: {error}") from None
 
 
 def head_lines(text: Text) -> Iterator[tuple[int, bytes, int]]:

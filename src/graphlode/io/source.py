@@ -1,14 +1,16 @@
-"""The bytes of a file: mapped if it is not compressed, otherwise unpacked into memory."""
+"""The bytes of a file in memory, unpacked if it is compressed.
+
+The bytes are always a copy. A mapping would change, or end the process, when another process writes to the file.
+"""
 
 from __future__ import annotations
 
-import bz2
-import lzma
-import mmap
+import io
 import os
+import select
 import stat
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,131 +18,109 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphlode.common.control import Control
-from graphlode.errors import InputError, UnsupportedError
+from graphlode.cpu.io.file import read_file
+from graphlode.errors import GraphlodeError, InputError
+from graphlode.io.budget import Budget
 from graphlode.io.formats import Compression
+from graphlode.io.unpack import damage, unpacked_blocks
 
 _BLOCK = 1 << 20
-_NO_ZSTD = "reading and writing .zst needs pyarrow (pip install graphlode[arrow]) or Python 3.14"
+_WAIT_MILLISECONDS = 100
 
 Text = NDArray[np.uint8]
 
 
-def load(path: Path, compression: Compression | None, control: Control) -> Text:
-    """The (unpacked) bytes of a file. Raises FileNotFoundError if it does not exist, InputError if it is damaged."""
-    if path.is_dir():
-        raise InputError("this is a directory, not a file")
-    with open(path, "rb") as file:
+def load(path: Path, compression: Compression | None, control: Control, budget: Budget) -> Text:
+    """The (unpacked) bytes of a file.
+
+    Raises FileNotFoundError if it does not exist, InputError if it is damaged, DeviceMemoryError if it is too large.
+    """
+    with open_input(path, control) as file:
         if compression is not None:
-            return np.frombuffer(_unpack(file, compression, control), np.uint8)
+            return _unpack(file, compression, control, budget)
         status = os.fstat(file.fileno())
         if stat.S_ISREG(status.st_mode) and status.st_size:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            return np.frombuffer(mapped, np.uint8)
-        return np.frombuffer(file.read(), np.uint8)  # a pipe, or empty
+            budget.take(status.st_size, "the text")
+            return read_file(file.fileno(), status.st_size, control)
+        return _collect(iter(lambda: file.read(_BLOCK), b""), control, budget)  # a pipe, or empty
 
 
-def _unpack(file: Any, compression: Compression, control: Control) -> bytearray:
-    text = bytearray()
+def open_input(path: Path, control: Control) -> io.BufferedReader:
+    """A file, device or pipe to read from. The control stops waiting for a pipe."""
+    if path.is_dir():
+        raise InputError("this is a directory, not a file")
+    # Without O_NONBLOCK, opening a pipe would wait for its writer.
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    return io.BufferedReader(_Input(descriptor, control), _BLOCK)
+
+
+@contextmanager
+def readable(path: Path, control: Control, what: str) -> Iterator[io.BufferedReader]:
+    """A file of a format that is read in no fixed order. Whatever goes wrong with its content is an InputError."""
+    with open_input(path, control) as file:
+        try:
+            if not file.seekable():
+                raise InputError(f"this is a pipe or a device; {what} is read from a file")
+            yield file
+        except (GraphlodeError, InterruptedError, MemoryError):
+            raise
+        except Exception as error:  # damaged content makes the libraries raise errors of every kind
+            message = "".join(c if c.isprintable() else " " for c in str(error)[:500])
+            raise InputError(f"this is not a readable {what}: {message}") from None
+
+
+def _unpack(file: Any, compression: Compression, control: Control, budget: Budget) -> Text:
     try:
-        for block in _unpacked_blocks(file, compression):
-            control.check()
-            text += block
-    except InterruptedError:
+        return _collect(unpacked_blocks(file, compression, budget.left), control, budget)
+    except (InterruptedError, GraphlodeError):
         raise
-    except (zlib.error, EOFError, ValueError, lzma.LZMAError, OSError, _zstd_error()) as error:
+    except damage() as error:
         raise InputError(f"damaged or truncated {compression} data: {error}") from None
-    return text
 
 
-def _unpacked_blocks(file: Any, compression: Compression) -> Iterator[bytes]:
-    make = _decompressor(compression)
-    if make is None:
-        yield from _arrow_blocks(file)
-        return
-    unpacker = make()
-    pending = b""
-    started = False  # whether the current member has been fed
-    members = 0
-    while True:
-        block = pending or file.read(_BLOCK)
-        pending = b""
-        if not block:
-            break
-        if unpacker.eof:
-            if compression == "gzip":
-                block = block.lstrip(b"\0")  # padding, as on tapes
-            if not block:
+def _collect(blocks: Iterable[bytes], control: Control, budget: Budget) -> Text:
+    text = bytearray()
+    for block in blocks:
+        control.check()
+        budget.take(len(block), f"more than {len(text):,} bytes of text: the next block")
+        text += block
+    return np.frombuffer(text, np.uint8)
+
+
+class _Input(io.RawIOBase):
+    """Waits for a pipe in short steps, and looks at the control between them."""
+
+    def __init__(self, descriptor: int, control: Control) -> None:
+        self._descriptor = descriptor
+        self._control = control
+        self._waits = not stat.S_ISREG(os.fstat(descriptor).st_mode)
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def seekable(self) -> bool:
+        return not self._waits
+
+    def seek(self, position: int, whence: int = os.SEEK_SET) -> int:
+        return os.lseek(self._descriptor, position, whence)
+
+    def readinto(self, room: Any) -> int:
+        while True:
+            self._control.check()
+            if self._waits:
+                poll = select.poll()
+                poll.register(self._descriptor, select.POLLIN)
+                if not poll.poll(_WAIT_MILLISECONDS):
+                    continue
+            try:
+                return os.readv(self._descriptor, [room])
+            except BlockingIOError:
                 continue
-            unpacker = make()
-        started = True
-        yield unpacker.decompress(block)
-        if unpacker.eof:
-            pending = unpacker.unused_data
-            started = False
-            members += 1
-    if started or not members:
-        raise EOFError("the data ends in the middle" if started else "the file is empty")
 
-
-def _decompressor(compression: Compression) -> Callable[[], Any] | None:
-    if compression == "gzip":
-        return lambda: zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    if compression == "bzip2":
-        return bz2.BZ2Decompressor
-    if compression == "xz":
-        return lzma.LZMADecompressor
-    module = _zstd_module()
-    return None if module is None else lambda: module.ZstdDecompressor()
-
-
-def _arrow_blocks(file: Any) -> Iterator[bytes]:
-    """Unpacks zstd with pyarrow, for Python versions without a zstd module."""
-    arrow = _arrow()
-    head = file.read(1)
-    if not head:
-        raise EOFError("the file is empty")
-    file.seek(0)
-    with arrow.CompressedInputStream(arrow.PythonFile(file, mode="r"), "zstd") as stream:
-        while block := stream.read(4 * _BLOCK):
-            yield block
-
-
-def open_packed(path: Path, compression: Compression | None) -> Any:
-    """A binary file that compresses what is written to it."""
-    if compression == "gzip":
-        import gzip
-
-        return gzip.open(path, "wb", compresslevel=4)
-    if compression == "bzip2":
-        return bz2.open(path, "wb")
-    if compression == "xz":
-        return lzma.open(path, "wb")
-    if compression == "zstd":
-        module = _zstd_module()
-        if module is not None:
-            return module.open(path, "wb")
-        arrow = _arrow()
-        return arrow.CompressedOutputStream(arrow.OSFile(str(path), "wb"), "zstd")
-    return open(path, "wb")
-
-
-def _zstd_module() -> Any:
-    try:
-        from importlib import import_module
-
-        return import_module("compression.zstd")
-    except ImportError:
-        return None
-
-
-def _zstd_error() -> type[Exception]:
-    module = _zstd_module()
-    return EOFError if module is None else module.ZstdError
-
-
-def _arrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError:
-        raise UnsupportedError(_NO_ZSTD) from None
-    return pyarrow
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            os.close(self._descriptor)

@@ -22,7 +22,7 @@ def read_csv(text: Text, request: Request) -> EdgeList:
 def _read(text: Text, request: Request, layout: Layout) -> EdgeList:
     mark = _find_mark(text, request.comments)
     kind = request.kind(mark)
-    src, dst, values = parse(text, layout, kind, control=request.control)
+    src, dst, values = parse(text, layout, kind, max_bytes=request.budget.left, control=request.control)
     if mark.kind and kind and not src.size:
         # A file without edges has no line that shows the third column.
         values = np.empty(0, np.float64) if kind == "weights" else np.empty(0, np.int64)

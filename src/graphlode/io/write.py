@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from graphlode.common.control import Control
 from graphlode.cpu.io.metis import format_adjacency
 from graphlode.cpu.io.text import Kind, format_edges
-from graphlode.errors import InputError, UnsupportedError
+from graphlode.errors import UnsupportedError
 from graphlode.execute import call
 from graphlode.graph.accept import as_graph
 from graphlode.graph.graph import Graph
-from graphlode.io.formats import Format, file_kind
+from graphlode.io.formats import Compression, Format, file_kind
 from graphlode.io.mark import format_mark
+from graphlode.io.pack import packed
 from graphlode.io.parquet import MARK_KEY, arrow_parquet
+from graphlode.io.replace import check_target, replacing
 from graphlode.io.request import named_errors
-from graphlode.io.source import open_packed
-from graphlode.types import FloatArray, Int64Array
+from graphlode.io.rows import EntryEdges, entry_blocks, row_blocks
+from graphlode.types import AnyArray, FloatArray, Int64Array
 
-_LINES = 1 << 18  # per block of text; the stop request is checked after each block
+_LINES = 1 << 18  # per block of text
+_STEP = 1 << 18  # bytes per step of a compressor; the stop request is checked after each step
 
 
 def write(graph: Any, path: str | os.PathLike[str], *, format: Format | None = None) -> None:
@@ -46,47 +47,31 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: Format | None = N
     """
     target = Path(path)
     kind = file_kind(target, format)
-    if target.is_dir():
-        raise InputError(f"{target}: this is a directory, not a file")
-    if not target.parent.is_dir():  # otherwise the error would name the temporary file
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
+    check_target(target)
     graph = as_graph(graph).with_ascending_ids()
-    if kind.format == "npz":
-        with replacing(target) as part:
-            _write_npz(graph, part)
-        return
-    if kind.format == "parquet":
-        with replacing(target) as part:
-            _write_parquet(graph, part)
+    if kind.format in _ARCHIVES:
+        call(lambda control: _write_archive(graph, target, kind.format, control))
         return
     if graph.weights is not None and graph.times is not None:
         raise UnsupportedError(
             f"{target}: {kind.format} files hold one value per edge, this graph has weights and times; npz holds both"
         )
     pieces = _PIECES[kind.format](graph)
-    with named_errors(target), replacing(target) as part:
-        call(lambda control: _write_pieces(pieces, part, kind.compression, control))
+    with named_errors(target):
+        call(lambda control: _write_pieces(pieces, target, kind.compression, control))
 
 
-def _write_pieces(pieces: Iterator[bytes], part: Path, compression: Any, control: Control) -> None:
-    with open_packed(part, compression) as file:
+def _write_pieces(pieces: Iterator[bytes], target: Path, compression: Compression | None, control: Control) -> None:
+    with replacing(target, control) as file, packed(file, compression) as text:
         for piece in pieces:
-            control.check()
-            file.write(piece)
+            for begin in range(0, len(piece), _STEP):
+                control.check()
+                text.write(piece[begin : begin + _STEP])
 
 
-@contextmanager
-def replacing(target: Path) -> Iterator[Path]:
-    """A temporary path that replaces the target on success and is removed after an error."""
-    if target.exists() and not target.is_file():
-        yield target  # a device or a pipe
-        return
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        yield part
-        os.replace(part, target)
-    finally:
-        part.unlink(missing_ok=True)
+def _write_archive(graph: Graph, target: Path, format: Format, control: Control) -> None:
+    with replacing(target, control) as file:
+        _ARCHIVES[format](graph, file)
 
 
 def _values(graph: Graph) -> tuple[FloatArray | Int64Array | None, Kind | None]:
@@ -108,18 +93,22 @@ def _mark(graph: Graph, numbered: bool) -> str:
 
 
 def _edge_pieces(
-    src: Int64Array, dst: Int64Array, values: FloatArray | Int64Array | None, **layout: Any
+    graph: Graph, *, indices: bool = True, backwards: bool = False, values: AnyArray | None = None, **layout: Any
 ) -> Iterator[bytes]:
-    for begin in range(0, src.size, _LINES):
-        part = slice(begin, begin + _LINES)
-        ends = np.ascontiguousarray(src[part], np.int64), np.ascontiguousarray(dst[part], np.int64)
-        yield format_edges(*ends, None if values is None else values[part], **layout)
+    """The edges as text, in the order of `Graph.edges`. `backwards` swaps the ends of every edge."""
+    names = None if indices or _is_numbered(graph) else graph.ids
+    at = 0
+    for tails, heads in entry_blocks(graph, _LINES):
+        kept = slice(None) if graph.directed else tails < heads
+        ends = [(column if names is None else names[column])[kept] for column in (tails, heads)]
+        src, dst = (np.ascontiguousarray(column, np.int64) for column in (reversed(ends) if backwards else ends))
+        yield format_edges(src, dst, None if values is None else values[at : at + src.size], **layout)
+        at += src.size
 
 
 def _text_pieces(graph: Graph, separator: str = " ") -> Iterator[bytes]:
-    edges = graph.edges()
     yield f"# {_mark(graph, _is_numbered(graph))}\n".encode()
-    yield from _edge_pieces(edges[:, 0], edges[:, 1], _values(graph)[0], separator=separator)
+    yield from _edge_pieces(graph, indices=False, values=_values(graph)[0], separator=separator)
 
 
 def _csv_pieces(graph: Graph) -> Iterator[bytes]:
@@ -131,73 +120,57 @@ def _csv_pieces(graph: Graph) -> Iterator[bytes]:
 
 
 def _mtx_pieces(graph: Graph) -> Iterator[bytes]:
-    edges = graph.edges(indices=True)
     values, kind = _values(graph)
     field = {"weights": "real", "times": "integer", None: "pattern"}[kind]
     symmetry = "general" if graph.directed else "symmetric"
     n = graph.num_vertices
     yield f"%%MatrixMarket matrix coordinate {field} {symmetry}\n% {_mark(graph, True)}\n".encode()
     yield f"{n} {n} {graph.num_edges}\n".encode()
-    # edges() has the lower position first; entries of the lower triangle have the higher one first
-    src, dst = (edges[:, 0], edges[:, 1]) if graph.directed else (edges[:, 1], edges[:, 0])
-    yield from _edge_pieces(src, dst, values, base=1)
+    # edges have the lower position first; entries of the lower triangle have the higher one first
+    yield from _edge_pieces(graph, backwards=not graph.directed, values=values, base=1)
 
 
 def _gr_pieces(graph: Graph) -> Iterator[bytes]:
-    edges = graph.edges(indices=True)
     values, _ = _values(graph)
     arcs = graph.num_edges if graph.directed else 2 * graph.num_edges
     yield f"c {_mark(graph, True)}\np sp {graph.num_vertices} {arcs}\n".encode()
-    lengths = np.ones(graph.num_edges, np.int64) if values is None else values
-    yield from _edge_pieces(edges[:, 0], edges[:, 1], lengths, prefix="a ", base=1)
+    lengths = np.broadcast_to(np.int64(1), graph.num_edges) if values is None else values
+    yield from _edge_pieces(graph, values=lengths, prefix="a ", base=1)
     if not graph.directed:
-        yield from _edge_pieces(edges[:, 1], edges[:, 0], lengths, prefix="a ", base=1)
+        yield from _edge_pieces(graph, backwards=True, values=lengths, prefix="a ", base=1)
 
 
 def _metis_pieces(graph: Graph) -> Iterator[bytes]:
     if graph.directed:
         raise UnsupportedError("METIS files hold undirected graphs; write graph.undirected(), or another format")
     values, kind = _values(graph)
-    offsets, neighbors = graph.csr
-    entry_values = None if values is None else values[_entry_edges(graph)]
     flags = "" if kind is None else " 001"
     yield f"% {_mark(graph, True)}\n{graph.num_vertices} {graph.num_edges}{flags}\n".encode()
-    begin = 0
-    while begin < graph.num_vertices:
-        # Complete rows with about _LINES entries: at least one row and at most _LINES rows.
-        reach = int(np.searchsorted(offsets, offsets[begin] + _LINES, "right")) - 1
-        end = min(max(reach, begin + 1), begin + _LINES, graph.num_vertices)
-        part = slice(int(offsets[begin]), int(offsets[end]))
-        row = neighbors[part].astype(np.int64)
-        yield format_adjacency(offsets[begin : end + 1], row, None if entry_values is None else entry_values[part])
-        begin = end
+    if values is None:
+        for offsets, neighbors, ended in row_blocks(graph, _LINES):
+            yield _adjacency_lines(offsets, neighbors, None, ended)
+        return
+    edges = EntryEdges(graph)
+    for offsets, neighbors, ended in row_blocks(graph, _LINES):
+        yield _adjacency_lines(offsets, neighbors, values[edges.next_block(neighbors.size)], ended)
 
 
-def _entry_edges(graph: Graph) -> Int64Array:
-    """For each entry of an undirected graph's rows, the position of its edge in `edges()`."""
-    import scipy.sparse
-
-    edges = graph.edges(indices=True)
-    both = np.concatenate([edges, edges[:, ::-1]])
-    shape = (graph.num_vertices, graph.num_vertices)
-    positions = np.tile(np.arange(len(edges), dtype=np.int64), 2)
-    rows = scipy.sparse.coo_array((positions, (both[:, 0], both[:, 1])), shape=shape).tocsr()
-    rows.sort_indices()
-    found: Int64Array = rows.data
-    return found
+def _adjacency_lines(offsets: Int64Array, neighbors: AnyArray, values: AnyArray | None, ended: bool) -> bytes:
+    lines = format_adjacency(offsets, neighbors.astype(np.int64), values)
+    return lines if ended else lines[:-1] + b" "
 
 
-def _write_npz(graph: Graph, part: Path) -> None:
+def _write_npz(graph: Graph, file: BinaryIO) -> None:
     offsets, neighbors = graph.csr
     arrays: dict[str, Any] = {"offsets": offsets, "neighbors": neighbors, "directed": np.bool_(graph.directed)}
     if not _is_numbered(graph):
         arrays["ids"] = graph.ids
     arrays |= {name: a for name, a in (("weights", graph.weights), ("times", graph.times)) if a is not None}
-    with open(part, "wb") as file:  # numpy would append .npz to a path
-        np.savez(file, **arrays)  # not compressed: compression takes a hundred times as long and saves a third
+    np.savez(file, **arrays)  # not compressed: compression takes a hundred times as long and saves a third
 
 
-def _write_parquet(graph: Graph, part: Path) -> None:
+def _write_parquet(graph: Graph, file: BinaryIO) -> None:
+    """Arrow gets the open file and not its path: it would remove what it fails to write, even a device."""
     parquet = arrow_parquet()
     import pyarrow
 
@@ -205,7 +178,7 @@ def _write_parquet(graph: Graph, part: Path) -> None:
     columns = {"src": edges[:, 0], "dst": edges[:, 1]}
     columns |= {name: a for name, a in (("weight", graph.weights), ("time", graph.times)) if a is not None}
     table = pyarrow.table(columns).replace_schema_metadata({MARK_KEY: _mark(graph, _is_numbered(graph)).encode()})
-    parquet.write_table(table, part, compression="zstd")
+    parquet.write_table(table, file, compression="zstd")
 
 
 _PIECES: dict[str, Callable[[Graph], Iterator[bytes]]] = {
@@ -215,3 +188,5 @@ _PIECES: dict[str, Callable[[Graph], Iterator[bytes]]] = {
     "metis": _metis_pieces,
     "gr": _gr_pieces,
 }
+
+_ARCHIVES: dict[str, Callable[[Graph, BinaryIO], None]] = {"npz": _write_npz, "parquet": _write_parquet}

@@ -26,8 +26,8 @@ struct adjacency {
 
 // `symmetric` compares 64-bit fingerprints of the entries below and above the diagonal. False is certain; true is wrong
 // with probability 2^-64. Throws input_error "line N: ..." for the first malformed line; the first line of `text` has
-// the number `first_line`.
+// the number `first_line`. Throws memory_limit_error if the rows take more than `max_bytes`.
 adjacency parse_adjacency(std::span<const char> text, const adjacency_layout& layout, std::int64_t first_line,
-                          std::int64_t chunk_bytes, int threads, const control& ctl);
+                          std::int64_t chunk_bytes, std::int64_t max_bytes, int threads, const control& ctl);
 
 }  // namespace graphlode::io

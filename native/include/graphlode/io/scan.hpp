@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 
+#include "graphlode/errors.hpp"
+
 namespace graphlode::io {
 
 // A malformed place in the text. It is converted to an input_error with its line number once, at the end.
@@ -131,6 +133,13 @@ inline scanned scan_real(const char*& p, const char* end, double& value) {
   if (error != std::errc() || !std::isfinite(value)) return scanned::nothing;
   p = behind;
   return scanned::number;
+}
+
+// Throws if the arrays for what the text holds take more memory than the caller allows.
+inline void require_memory(std::int64_t needed, std::int64_t allowed) {
+  if (needed > allowed)
+    throw memory_limit_error("the content takes up to " + std::to_string(needed) + " bytes in memory, " +
+                             std::to_string(allowed) + " are free");
 }
 
 // The field at `p` for a message: quoted, shortened, printable characters only.

@@ -33,7 +33,8 @@ struct edge_columns {
 };
 
 // Throws input_error "line N: ..." for the first malformed line; the first line of `text` has the number `first_line`.
+// Throws memory_limit_error if the edges take more than `max_bytes`.
 edge_columns parse_edges(std::span<const char> text, const text_layout& layout, std::int64_t first_line,
-                         std::int64_t chunk_bytes, int threads, const control& ctl);
+                         std::int64_t chunk_bytes, std::int64_t max_bytes, int threads, const control& ctl);
 
 }  // namespace graphlode::io

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from graphlode.cli.numbers import count
-from graphlode.cli.output import check_out, write_table
+from graphlode.cli.output import check_out, save_figure, write_table
 from graphlode.cli.plots import check_plot
 from graphlode.cli.request import GRAPH, Request, takes
 from graphlode.errors import InputError
@@ -77,7 +77,7 @@ def motifs(
     if profile is not None:
         document["null"] = profile.to_dict()
     if plot is not None:
-        (found if profile is None else profile).plot().savefig(plot, dpi=150)
+        save_figure((found if profile is None else profile).plot(), plot, 150)
         document["plot"] = str(plot)
     request.answer(document, lambda: _show(document, found, profile))
 

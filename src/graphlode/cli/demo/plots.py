@@ -10,6 +10,7 @@ import numpy as np
 
 from graphlode.cli.demo.real import Mined
 from graphlode.cli.demo.stream import Step
+from graphlode.cli.output import save_figure
 
 _BLUE, _ORANGE, _GREY = "#2b6cb0", "#dd6b20", "#4a5568"
 
@@ -44,7 +45,7 @@ def _figure(title: str, panels: int = 1) -> tuple[Any, Any]:
 def _save(figure: Any, path: Path) -> Path:
     from matplotlib import pyplot
 
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, 120)
     pyplot.close(figure)
     return path
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from graphlode.common.control import Control
 from graphlode.config import settings
 from graphlode.cpu import _native
-from graphlode.cpu.io.text import CHUNK_BYTES, Kind, split_values
+from graphlode.cpu.io.text import CHUNK_BYTES, UNLIMITED, Kind, split_values
 from graphlode.types import FloatArray, Int64Array
 
 
@@ -30,12 +30,14 @@ def parse_adjacency(
     weighted: bool = False,
     first_line: int = 1,
     chunk_bytes: int | None = None,
+    max_bytes: int = UNLIMITED,
     threads: int | None = None,
     control: Control | None = None,
 ) -> Adjacency:
     """The rows of a METIS file.
 
     Every line has `skipped` numbers about the vertex, then its neighbors, each followed by a value if `weighted`.
+    Raises DeviceMemoryError if the rows take more than `max_bytes`.
     """
     found = _native.parse_adjacency(
         text,
@@ -45,6 +47,7 @@ def parse_adjacency(
         values=values or "none",
         first_line=first_line,
         chunk_bytes=chunk_bytes or CHUNK_BYTES,
+        max_bytes=max_bytes,
         threads=threads or settings().threads,
         control=(control or Control()).words,
     )

@@ -14,6 +14,7 @@ from graphlode.cpu import _native
 from graphlode.types import FloatArray, Int64Array
 
 CHUNK_BYTES = 1 << 20
+UNLIMITED = 2**63 - 1
 
 Kind = Literal["weights", "times"]
 
@@ -44,12 +45,14 @@ def parse(
     *,
     first_line: int = 1,
     chunk_bytes: int | None = None,
+    max_bytes: int = UNLIMITED,
     threads: int | None = None,
     control: Control | None = None,
 ) -> tuple[Int64Array, Int64Array, FloatArray | Int64Array | None]:
     """The two ids of every edge and the third column, in the order of the text.
 
-    A malformed line raises InputError "line N: ..."; the number of the first line is `first_line`.
+    A malformed line raises InputError "line N: ..."; the number of the first line is `first_line`. If
+    the edges take more than `max_bytes`, it raises DeviceMemoryError.
     """
     count, src, dst, third = _native.parse_edges(
         text,
@@ -63,6 +66,7 @@ def parse(
         lower_triangle=layout.lower_triangle,
         first_line=first_line,
         chunk_bytes=chunk_bytes or CHUNK_BYTES,
+        max_bytes=max_bytes,
         threads=threads or settings().threads,
         control=(control or Control()).words,
     )
