@@ -183,8 +183,7 @@ def _with_lengths(graph: Graph, weights: Any) -> Graph | None:
     else:
         values = weights
     lengths = as_values(values, "weights", np.float64, graph.num_edges)
-    offsets, neighbors = graph.csr
-    return Graph(offsets, neighbors, directed=graph.directed, ids=graph._ids, weights=lengths, version=graph.version)
+    return graph._with(weights=lengths, times=None)
 
 
 def _by_steps(graph: Graph, source: int, indices: bool, devices: Devices, progress: Progress | None) -> ShortestPaths:

@@ -119,9 +119,10 @@ def _rows(offsets: AnyArray, neighbors: AnyArray, size: int | None) -> tuple[Int
     if not (integers and shaped):
         raise InputError("the rows must be described by two arrays of integers, one offset more than there are rows")
     starts: Int64Array = offsets.astype(np.int64, copy=False)
-    counts = starts[1:] - starts[:-1]
-    if offsets[0] != 0 or offsets[-1] != neighbors.size or (counts < 0).any():
+    # Compared before they are subtracted: a difference can wrap around and look positive.
+    if offsets[0] != 0 or offsets[-1] != neighbors.size or (starts[1:] < starts[:-1]).any():
         raise InputError(f"offsets must rise from 0 to the number of entries ({neighbors.size})")
+    counts = starts[1:] - starts[:-1]
     tails = np.repeat(np.arange(counts.size, dtype=np.int64), counts)
     return tails, _checked(neighbors, counts.size)
 
