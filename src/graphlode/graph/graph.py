@@ -211,7 +211,7 @@ class Graph:
         wanted = np.asarray(vertices)
         if wanted.size and wanted.dtype.kind not in "iu":
             raise InputError(f"vertex ids are integers, got {wanted.dtype}")
-        if wanted.dtype == np.uint64 and wanted.size and int(wanted.max()) > np.iinfo(np.int64).max:
+        if wanted.dtype.kind == "u" and wanted.size and int(wanted.max()) > np.iinfo(np.int64).max:
             raise InputError(f"vertex {int(wanted.max())} is not in the graph")
         wanted = wanted.astype(np.int64, copy=False)
         if self._ids is None:
