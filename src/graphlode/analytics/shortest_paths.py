@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphlode.analytics.bfs import bfs
+from graphlode.common.numbers import real
 from graphlode.common.wait import Progress
 from graphlode.errors import InputError
 from graphlode.execute.devices import Devices
@@ -133,7 +134,7 @@ def shortest_paths(
     >>> ways.distances.tolist(), ways.path_to(2)
     ([0.0, 1.0, 3.5], [0, 1, 2])
     """
-    if delta is not None and not (delta > 0 and math.isfinite(delta)):
+    if delta is not None and not 0 < real("delta", delta) < math.inf:
         raise InputError(f"delta must be a positive number, got {delta!r}")
     given = as_graph(graph, weights=weights is not None)
     start = given._position(source, indices)
