@@ -4,6 +4,7 @@
 #include "arrays.hpp"
 #include "graphlode/errors.hpp"
 #include "graphlode/graph/build.hpp"
+#include "graphlode/graph/check_rows.hpp"
 #include "graphlode/graph/order.hpp"
 #include "graphlode/graph/oriented.hpp"
 
@@ -26,6 +27,21 @@ nb::tuple build(const in<Id>& src, const in<Id>& dst, std::int64_t num_vertices,
                         has_ids ? nb::cast(to_numpy(std::move(result.ids))) : nb::none(),
                         keep_positions ? nb::cast(to_numpy(std::move(result.positions))) : nb::none(), result.num_edges,
                         result.self_loops, result.duplicates);
+}
+
+// Takes any sizes: unlike as_csr, it is what tells whether they fit.
+template <class Vertex>
+nb::tuple check_rows(const in<std::int64_t>& offsets, const in<Vertex>& neighbors, bool directed, int threads,
+                     const control_words& words) {
+  if (offsets.size() == 0) throw nb::value_error("offsets must have at least one entry");
+  const csr_view<Vertex> view{offsets.data(), neighbors.data(), static_cast<std::int64_t>(offsets.size()) - 1};
+  const auto ctl = as_control(words);
+  graph::row_finding found;
+  {
+    nb::gil_scoped_release nogil;
+    found = graph::check_rows(view, static_cast<std::int64_t>(neighbors.size()), directed, threads, ctl);
+  }
+  return nb::make_tuple(static_cast<int>(found.fault), found.row);
 }
 
 template <class Vertex>
@@ -83,6 +99,8 @@ nb::tuple orient(const in<std::int64_t>& offsets, const in<Vertex>& neighbors, c
 
 template <class Vertex>
 void bind_views(nb::module_& m) {
+  m.def("graph_check_rows", &check_rows<Vertex>, nb::arg("offsets").noconvert(), nb::arg("neighbors").noconvert(),
+        nb::arg("directed"), nb::arg("threads"), nb::arg("control").noconvert());
   m.def("graph_order", &order<Vertex>, nb::arg("offsets").noconvert(), nb::arg("neighbors").noconvert(), nb::arg("by"),
         nb::arg("threads"), nb::arg("control").noconvert());
   m.def("graph_order_by_round", &order_by_round<Vertex>, nb::arg("rounds").noconvert(), nb::arg("num_rounds"),

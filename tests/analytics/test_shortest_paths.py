@@ -202,7 +202,7 @@ def test_lengths_that_are_none_are_input_errors(weights: Any, says: str) -> None
 def test_negative_and_nan_weights_of_a_graph_are_input_errors(device: str) -> None:
     base = path(3)
     for bad in (-0.5, math.nan):
-        graph = gl.Graph(*base.csr, directed=False, weights=np.array([1.0, bad]))
+        graph = base._with(weights=np.array([1.0, bad]))
         with pytest.raises(InputError, match="must not be negative or NaN"):
             gl.shortest_paths(graph, 0, devices=device)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphlode.common.numbers import integer
 from graphlode.common.wait import Progress
-from graphlode.errors import InputError
 from graphlode.execute.devices import Devices
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
@@ -131,13 +130,7 @@ def label_propagation(
 
 
 def _integer(value: Any, name: str, least: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = -1
-    if not least <= number < 2**63:
-        raise InputError(f"{name} must be an integer of at least {least}, got {value!r}")
-    return number
+    return integer(name, value, least=least)
 
 
 def _numbered(labels: AnyArray) -> tuple[AnyArray, int]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from graphlode.analytics.sharded_pagerank import iterations_on_pages, rank_shards
+from graphlode.common.numbers import integer, real
 from graphlode.common.wait import Progress
 from graphlode.errors import InputError, UnsupportedError
 from graphlode.execute.device import Device, kernel_module
@@ -180,16 +181,11 @@ def _likely_iterations(settings: Mapping[str, Any]) -> float:
 def _check(damping: float, tol: float, max_iter: int, layout: str) -> None:
     if layout not in get_args(Layout):
         raise InputError(f"layout must be one of {', '.join(get_args(Layout))}, got {layout!r}")
-    if not 0 <= damping <= 1:
+    if not 0 <= real("damping", damping) <= 1:
         raise InputError(f"damping must be 0 to 1, got {damping!r}")
-    if not (tol >= 0 and math.isfinite(tol)):
+    if not 0 <= real("tol", tol) < math.inf:
         raise InputError(f"tol must be a number of at least 0, got {tol!r}")
-    try:
-        enough = operator.index(max_iter) >= 1
-    except TypeError:
-        enough = False
-    if not enough:
-        raise InputError(f"max_iter must be an integer of at least 1, got {max_iter!r}")
+    integer("max_iter", max_iter, least=1)
 
 
 def _incoming_weights(graph: Graph) -> FloatArray:
@@ -207,10 +203,10 @@ def _restart(graph: Graph, personalization: Mapping[int, float] | Sequence[float
     """The probability of restarting at each vertex."""
     weights = np.zeros(graph.num_vertices)
     if isinstance(personalization, Mapping):
-        named = np.array(list(personalization), dtype=object)
         given = _numbers(list(personalization.values()))
         try:
-            weights[graph.positions(named.astype(np.int64))] = given
+            named = np.array([operator.index(name) for name in personalization], np.int64)  # 1.5 is not vertex 1
+            weights[graph.positions(named)] = given
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"personalization: {error}") from None
     else:
@@ -228,6 +224,7 @@ def _restart(graph: Graph, personalization: Mapping[int, float] | Sequence[float
 
 def _numbers(values: Any) -> FloatArray:
     try:
-        return np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
+        with np.errstate(over="ignore"):  # what becomes infinite is refused
+            return np.asarray(values, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"personalization: {error}") from None

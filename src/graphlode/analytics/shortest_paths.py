@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphlode.analytics.bfs import bfs
+from graphlode.common.numbers import real
 from graphlode.common.wait import Progress
 from graphlode.errors import InputError
 from graphlode.execute.devices import Devices
@@ -133,7 +134,7 @@ def shortest_paths(
     >>> ways.distances.tolist(), ways.path_to(2)
     ([0.0, 1.0, 3.5], [0, 1, 2])
     """
-    if delta is not None and not (delta > 0 and math.isfinite(delta)):
+    if delta is not None and not 0 < real("delta", delta) < math.inf:
         raise InputError(f"delta must be a positive number, got {delta!r}")
     given = as_graph(graph, weights=weights is not None)
     start = given._position(source, indices)
@@ -183,8 +184,7 @@ def _with_lengths(graph: Graph, weights: Any) -> Graph | None:
     else:
         values = weights
     lengths = as_values(values, "weights", np.float64, graph.num_edges)
-    offsets, neighbors = graph.csr
-    return Graph(offsets, neighbors, directed=graph.directed, ids=graph._ids, weights=lengths, version=graph.version)
+    return graph._with(weights=lengths, times=None)
 
 
 def _by_steps(graph: Graph, source: int, indices: bool, devices: Devices, progress: Progress | None) -> ShortestPaths:

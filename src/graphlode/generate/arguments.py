@@ -6,6 +6,7 @@ import math
 import operator
 from typing import Any
 
+from graphlode.common.numbers import MOST_INTEGER, real
 from graphlode.errors import InputError
 from graphlode.types import MAX_NARROW_VERTICES
 
@@ -20,7 +21,8 @@ def integer(name: str, value: Any, *, least: int = 0, most: int | None = None, r
         raise InputError(f"{name} must be an integer, got {value!r}") from None
     if number < least:
         raise InputError(f"{name} must be at least {least}, got {number}")
-    if most is not None and number > most:
+    most = MOST_INTEGER if most is None else most
+    if number > most:
         raise InputError(f"{name} must be at most {most}{f' ({reason})' if reason else ''}, got {number}")
     return number
 
@@ -34,11 +36,8 @@ def random_seed(value: Any) -> int:
 
 
 def probability(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a number, got {value!r}") from None
-    if not 0 <= number <= 1:  # also false for NaN
+    number = real(name, value)
+    if not 0 <= number <= 1:
         raise InputError(f"{name} must be between 0 and 1, got {value!r}")
     return number
 

@@ -10,6 +10,8 @@ from graphlode.graph.build import from_edges
 from graphlode.graph.graph import Graph
 from graphlode.types import MAX_NARROW_VERTICES, Int64Array
 
+_MOST_LEAVES, _NARROW = MAX_NARROW_VERTICES - 1, "vertex ids have 32 bits here"
+
 
 def complete(n: int) -> Graph:
     """All n (n - 1) / 2 edges between `n` vertices.
@@ -18,6 +20,7 @@ def complete(n: int) -> Graph:
     >>> gl.complete(5).num_edges
     10
     """
+    n = vertices("n", n)
     return from_edges(*complete_edges(n), num_vertices=n, source=f"complete({n})")
 
 
@@ -28,6 +31,7 @@ def cycle(n: int) -> Graph:
     >>> gl.cycle(5).degrees().tolist()
     [2, 2, 2, 2, 2]
     """
+    n = vertices("n", n)
     return from_edges(*cycle_edges(n), num_vertices=n, source=f"cycle({n})")
 
 
@@ -38,6 +42,7 @@ def star(n: int) -> Graph:
     >>> gl.star(3).degrees().tolist()
     [3, 1, 1, 1]
     """
+    n = integer("n", n, most=_MOST_LEAVES, reason=_NARROW)
     return from_edges(*star_edges(n), num_vertices=n + 1, source=f"star({n})")
 
 
@@ -48,6 +53,7 @@ def path(n: int) -> Graph:
     >>> gl.path(4).edges().tolist()
     [[0, 1], [1, 2], [2, 3]]
     """
+    n = vertices("n", n)
     return from_edges(*path_edges(n), num_vertices=n, source=f"path({n})")
 
 
@@ -60,6 +66,7 @@ def grid(rows: int, columns: int) -> Graph:
     >>> gl.grid(2, 2).edges().tolist()
     [[0, 1], [0, 2], [1, 3], [2, 3]]
     """
+    rows, columns = vertices("rows", rows), vertices("columns", columns)  # of Python: numpy's small integers wrap
     source = f"grid({rows}, {columns})"
     return from_edges(*grid_edges(rows, columns), num_vertices=rows * columns, source=source)
 
@@ -84,7 +91,7 @@ def cycle_edges(n: int) -> tuple[Int64Array, Int64Array]:
 
 def star_edges(n: int) -> tuple[Int64Array, Int64Array]:
     """The edges of `star` as (src, dst); src is always 0."""
-    n = integer("n", n, most=MAX_NARROW_VERTICES - 1, reason="vertex ids have 32 bits here")
+    n = integer("n", n, most=_MOST_LEAVES, reason=_NARROW)
     return np.zeros(n, np.int64), np.arange(1, n + 1, dtype=np.int64)
 
 

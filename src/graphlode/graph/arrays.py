@@ -59,9 +59,14 @@ def as_ids(values: Any, name: str) -> AnyArray:
         return np.empty(0, np.int64)
     if array.dtype.kind not in "iu":
         raise InputError(f"{name} must hold integers{_found_type(array)}")
-    if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
-        raise InputError(f"{name} holds {int(array.max())}, but ids are signed 64-bit integers")
-    return np.ascontiguousarray(array, np.int32 if array.dtype in _NARROW_TYPES else np.int64)
+    _require_signed(array, name, "ids")
+    return np.ascontiguousarray(array, np.int32 if array.dtype.newbyteorder("=") in _NARROW_TYPES else np.int64)
+
+
+def _require_signed(array: AnyArray, name: str, what: str) -> None:
+    """Raise InputError unless every integer of the array is one of 64 bits with a sign. For any byte order."""
+    if array.dtype.kind == "u" and array.itemsize == 8 and array.size and int(array.max()) > np.iinfo(np.int64).max:
+        raise InputError(f"{name} holds {int(array.max())}, but {what} are signed 64-bit integers")
 
 
 def _found_type(array: AnyArray) -> str:
@@ -81,10 +86,14 @@ def as_values(values: Any, name: str, dtype: Any, size: int) -> AnyArray | None:
         raise InputError(f"{name} must have one value per edge ({size}), got the shape {array.shape}")
     if array.dtype.kind not in ("biu" if dtype is np.int64 else "biuf") and array.size:
         raise InputError(f"{name} must hold {'integers' if dtype is np.int64 else 'numbers'}, got {array.dtype}")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        at = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise InputError(f"{name} must be finite, got {array[at]} for edge {at}")
-    return array.astype(dtype, copy=False)
+    if dtype is np.int64:
+        _require_signed(array, name, name)
+    with np.errstate(over="ignore"):  # what becomes infinite is found below
+        result = array.astype(dtype, copy=False)
+    if array.dtype.kind == "f" and not np.isfinite(result).all():
+        at = int(np.flatnonzero(~np.isfinite(result))[0])
+        raise InputError(f"{name} must be finite, got {array[at]} for edge {at}; they are kept as 64-bit floats")
+    return result
 
 
 def as_weights(values: Any, size: int, gone: BoolArray | Literal[True] | None = None) -> FloatArray | None:
@@ -97,4 +106,7 @@ def as_weights(values: Any, size: int, gone: BoolArray | Literal[True] | None = 
         looked_at = np.where(gone, array.dtype.type(1), array)
     weights: FloatArray | None = as_values(looked_at, "weights", np.float64, size)
     require_exact(looked_at, values)
-    return weights if looked_at is array else array.astype(np.float64, copy=False)
+    if looked_at is array:
+        return weights
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64, copy=False)

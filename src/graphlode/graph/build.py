@@ -12,8 +12,9 @@ from graphlode.errors import DeviceMemoryError, InputError
 from graphlode.execute import call
 from graphlode.execute.devices import cpu
 from graphlode.graph.arrays import as_ids, as_values, as_weights, columns_of_pairs
+from graphlode.graph.checked import fault_of, own_rows
 from graphlode.graph.graph import Graph, GraphProvenance
-from graphlode.types import AnyArray, FloatArray, Int64Array, vertex_dtype
+from graphlode.types import AnyArray, FloatArray, Int64Array
 
 if TYPE_CHECKING:
     import networkx
@@ -77,7 +78,7 @@ def from_edges(
             control=control,
         )
     )
-    graph = Graph(
+    graph = Graph._unchecked(
         made["offsets"],
         made["neighbors"],
         directed=directed,
@@ -100,28 +101,23 @@ def from_csr(
 ) -> Graph:
     """A simple graph from compressed rows: the neighbors of `v` are `neighbors[offsets[v]:offsets[v + 1]]`.
 
-    Rows that are sorted, without repeats and self-loops, and symmetric unless `directed`, are used without copying.
-    Other rows are rebuilt. `ids` names the vertices (ascending); `weights` has one value per entry.
+    The arrays are copied, so later changes of them do not reach the graph. Rows that are not sorted, have repeats or
+    self-loops, or are not symmetric although `directed` is False, are rebuilt. `ids` names the vertices (ascending); `weights` has one value per entry.
 
     >>> import graphlode as gl
     >>> gl.from_csr([0, 2, 3, 4], [1, 2, 0, 0]).num_edges
     2
     """
-    starts = as_ids(offsets, "offsets").astype(np.int64, copy=False)
-    heads = as_ids(neighbors, "neighbors")
-    if starts.size == 0 or starts[0] != 0 or starts[-1] != heads.size or (np.diff(starts) < 0).any():
-        raise InputError(f"offsets must rise from 0 to the number of neighbors ({heads.size})")
-    n = starts.size - 1
-    if heads.size and not (int(heads.min()) >= 0 and int(heads.max()) < n):
-        raise InputError(f"neighbors must lie in 0 .. {n - 1}, got {int(heads.min())} .. {int(heads.max())}")
-    names = _names(ids, n)
-    heads = heads.astype(vertex_dtype(n), copy=False)
-    tails = np.repeat(np.arange(n, dtype=heads.dtype), np.diff(starts))
-    if weights is None and _is_canonical(starts, tails, heads, directed):
+    starts, heads = own_rows(offsets, neighbors, keep_width=False)
+    names = _names(ids, starts.size - 1)
+    fault, _ = fault_of(starts, heads, directed)
+    if weights is None and fault == "none":
         provenance = GraphProvenance(source=source, edges_given=heads.size if directed else heads.size // 2)
-        return Graph(starts, heads, directed=directed, ids=names, provenance=provenance)
+        return Graph._unchecked(starts, heads, directed=directed, ids=names, provenance=provenance)
+    n = starts.size - 1
+    tails = np.repeat(np.arange(n, dtype=heads.dtype), np.diff(starts))
     graph = from_edges(tails, heads, num_vertices=n, directed=directed, weights=weights, source=source)
-    return graph.renamed(names)
+    return graph._with(ids=names)
 
 
 def from_scipy(matrix: Any, *, directed: bool = False, values: Literal["auto"] | None = "auto") -> Graph:
@@ -137,6 +133,7 @@ def from_scipy(matrix: Any, *, directed: bool = False, values: Literal["auto"] |
         raise InputError(f"from_scipy takes a scipy sparse matrix, got {type(matrix)!r}")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"an adjacency matrix is square, got the shape {matrix.shape}")
+    _require_format(matrix)
     coo = matrix.tocoo()
     plain = values is None or coo.data.dtype.kind == "b" or bool((coo.data == 1).all())
     return from_edges(
@@ -147,6 +144,19 @@ def from_scipy(matrix: Any, *, directed: bool = False, values: Literal["auto"] |
         weights=None if plain else coo.data,
         source="scipy sparse matrix",
     )
+
+
+def _require_format(matrix: Any) -> None:
+    """Raise InputError unless a compressed matrix is what SciPy's own conversions, which trust it, expect."""
+    if not hasattr(matrix, "check_format"):
+        return
+    starts = np.asarray(matrix.indptr)
+    try:
+        if (starts[1:] < starts[:-1]).any():  # SciPy subtracts, which wraps around
+            raise InputError("the matrix is damaged: indptr must rise")
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"the matrix is damaged: {error}") from None
 
 
 def from_networkx(graph: networkx.Graph, *, weight: str | None = "weight") -> Graph:
@@ -176,7 +186,7 @@ def from_networkx(graph: networkx.Graph, *, weight: str | None = "weight") -> Gr
         weights=weights,
         source="networkx graph",
     )
-    return made.renamed(_names(order, len(order))) if whole else made
+    return made._with(ids=_names(order, len(order))) if whole else made
 
 
 def _require_rows(num_vertices: int) -> None:
@@ -196,25 +206,7 @@ def _names(ids: Any, size: int) -> Int64Array | None:
         raise InputError(f"ids must name {size} vertices, got {array.size}")
     if (array[1:] <= array[:-1]).any():  # np.diff would overflow
         raise InputError("ids must be ascending, each once")
-    return None if size == 0 or (array[0] == 0 and array[-1] == size - 1) else array
-
-
-def _is_canonical(starts: Int64Array, tails: AnyArray, heads: AnyArray, directed: bool) -> bool:
-    if heads.size == 0:
-        return True
-    same_row = tails[1:] == tails[:-1]
-    if (tails == heads).any() or (heads[1:] <= heads[:-1])[same_row].any():
-        return False
-    if directed:
-        return True
-    from scipy.sparse import csr_array
-
-    # The transpose has sorted columns after linear time. A sort would take longer than rebuilding the graph.
-    n = starts.size - 1
-    index = np.int32 if max(n, heads.size) < 2**31 else np.int64
-    entries = (np.zeros(heads.size, np.int8), heads.astype(index, copy=False), starts.astype(index, copy=False))
-    columns = csr_array(entries, shape=(n, n)).tocsc()
-    return bool(np.array_equal(columns.indptr, starts) and np.array_equal(columns.indices, heads))
+    return None if size == 0 or (array[0] == 0 and array[-1] == size - 1) else array.copy()
 
 
 def _last_positions(graph: Graph, positions: Int64Array) -> Int64Array:
@@ -229,7 +221,7 @@ def _with_values(graph: Graph, weights: AnyArray | None, times: AnyArray | None,
     offsets, neighbors = graph.csr
     kept_weights: FloatArray | None = None if weights is None else weights[at]
     kept_times: Int64Array | None = None if times is None else times[at]
-    return Graph(
+    return Graph._unchecked(
         offsets,
         neighbors,
         directed=graph.directed,

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphlode.common.sealed import sealed, sealed_mapping
 from graphlode.errors import InputError
 from graphlode.execute import call
 from graphlode.execute.device import Device, View, hold
 from graphlode.execute.devices import cpu
+from graphlode.graph.checked import STATE, checked_state, own_names
 from graphlode.types import AnyArray, FloatArray, Int64Array, VertexArray
 
 if TYPE_CHECKING:
@@ -38,6 +40,15 @@ class Graph:
 
     Vertices are the positions 0 .. num_vertices - 1; `ids` has the original id of each. Arguments and results name
     vertices by original id, or by position with `indices=True`. `from_edges`, `read` and similar functions make graphs.
+
+    The constructor is for rows that are a simple graph already. It copies and checks all it is given: rows that ascend
+    strictly, without self-loops, and symmetric unless `directed`; ids that are distinct; one weight and one time per
+    edge, in the order of `edges()`. Anything else is an InputError. `from_csr` also accepts other rows. Neighbors of 64
+    bits stay as wide as they are. Cost: linear in the number of edges.
+
+    >>> import graphlode as gl
+    >>> gl.Graph([0, 1, 2], [1, 0], directed=False)
+    <graphlode.Graph: 2 vertices, 1 edges, undirected>
     """
 
     def __init__(
@@ -52,15 +63,65 @@ class Graph:
         provenance: GraphProvenance | None = None,
         version: int = 0,
     ) -> None:
-        self._offsets: Int64Array = _frozen(offsets)
-        self._neighbors: VertexArray = _frozen(neighbors)
-        self._ids: Int64Array | None = None if ids is None else _frozen(ids)
-        self._directed = directed
-        self._weights: FloatArray | None = None if weights is None else _frozen(weights)
-        self._times: Int64Array | None = None if times is None else _frozen(times)
-        self._provenance = provenance or GraphProvenance()
-        self._version = version
+        self._take_checked(
+            {
+                "_offsets": offsets,
+                "_neighbors": neighbors,
+                "_ids": ids,
+                "_directed": directed,
+                "_weights": weights,
+                "_times": times,
+                "_provenance": GraphProvenance() if provenance is None else provenance,
+                "_version": version,
+            }
+        )
+
+    @classmethod
+    def _unchecked(
+        cls,
+        offsets: Int64Array,
+        neighbors: VertexArray,
+        *,
+        directed: bool,
+        ids: Int64Array | None = None,
+        weights: FloatArray | None = None,
+        times: Int64Array | None = None,
+        provenance: GraphProvenance | None = None,
+        version: int = 0,
+    ) -> Graph:
+        """A graph of arrays that graphlode made: not copied and not checked, so nobody else may have them."""
+        graph = Graph.__new__(Graph)
+        graph._take(
+            {
+                "_offsets": offsets,
+                "_neighbors": neighbors,
+                "_ids": ids,
+                "_directed": directed,
+                "_weights": weights,
+                "_times": times,
+                "_provenance": provenance or GraphProvenance(),
+                "_version": version,
+            }
+        )
+        return graph
+
+    def _take_checked(self, given: Any) -> None:
+        state = checked_state(given)
+        if not isinstance(state["_provenance"], GraphProvenance):
+            raise InputError(f"provenance must be a GraphProvenance, got {type(state['_provenance'])!r}")
+        self._take(state)
+
+    def _take(self, state: dict[str, Any]) -> None:
+        self._offsets: Int64Array = sealed(state["_offsets"])
+        self._neighbors: VertexArray = sealed(state["_neighbors"])
+        self._ids: Int64Array | None = _sealed_or_none(state["_ids"])
+        self._directed: bool = state["_directed"]
+        self._weights: FloatArray | None = _sealed_or_none(state["_weights"])
+        self._times: Int64Array | None = _sealed_or_none(state["_times"])
+        self._provenance: GraphProvenance = state["_provenance"]
+        self._version: int = state["_version"]
         self._held: dict[tuple[str, View], Future[Any]] = {}
+        self._shown: dict[View, Mapping[str, AnyArray]] = {}  # to users, who cannot change these
 
     # Properties
 
@@ -91,7 +152,7 @@ class Graph:
         """The original id of each vertex: ascending, or in order of arrival for vertices of a store."""
         if self._ids is not None:
             return self._ids
-        positions: Int64Array = _frozen(np.arange(self.num_vertices, dtype=np.int64))
+        positions: Int64Array = sealed(np.arange(self.num_vertices, dtype=np.int64))
         return positions
 
     @property
@@ -150,7 +211,7 @@ class Graph:
         wanted = np.asarray(vertices)
         if wanted.size and wanted.dtype.kind not in "iu":
             raise InputError(f"vertex ids are integers, got {wanted.dtype}")
-        if wanted.dtype == np.uint64 and wanted.size and int(wanted.max()) > np.iinfo(np.int64).max:
+        if wanted.dtype.kind == "u" and wanted.size and int(wanted.max()) > np.iinfo(np.int64).max:
             raise InputError(f"vertex {int(wanted.max())} is not in the graph")
         wanted = wanted.astype(np.int64, copy=False)
         if self._ids is None:
@@ -194,20 +255,11 @@ class Graph:
             source=self._provenance.source,
         )
         graph._version = self._version
-        return graph.renamed(self._ids[order])
+        return graph._with(ids=self._ids[order])
 
     def renamed(self, ids: Int64Array | None) -> Graph:
         """The same graph with other original ids, all distinct; None: positions are the ids."""
-        return Graph(
-            self._offsets,
-            self._neighbors,
-            directed=self._directed,
-            ids=ids,
-            weights=self._weights,
-            times=self._times,
-            provenance=self._provenance,
-            version=self._version,
-        )
+        return self._with(ids=own_names(ids, self.num_vertices))
 
     def to_scipy(self) -> scipy.sparse.csr_array:
         """The adjacency matrix in CSR form; entries are the weights, or 1.
@@ -247,7 +299,7 @@ class Graph:
     def view(self, view: View) -> Mapping[str, AnyArray]:
         """The arrays of a view in host memory. The CPU builds them on first use."""
         arrays: Mapping[str, AnyArray] = call(lambda control: hold(cpu(), self, view, control))
-        return arrays
+        return self._shown.setdefault(view, sealed_mapping(arrays))
 
     # Interface to execute/
 
@@ -312,13 +364,32 @@ class Graph:
         return f"<graphlode.Graph: {self.num_vertices:,} vertices, {self.num_edges:,} edges, {kind}{extra}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: self.__dict__[name] for name in _STATE}  # without caches and device memory
+        return {name: self.__dict__[name] for name in STATE}  # without caches and device memory
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        arrays = {name: _frozen(value) for name, value in state.items() if isinstance(value, np.ndarray)}
-        self.__dict__.update(state | arrays, _held={})
+        self._take_checked(state)  # a damaged pickle must not reach a kernel
+
+    def __copy__(self) -> Graph:
+        return self._with()  # arrays that do not change need no copies
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
+        return self._with()
 
     # Private
+
+    def _with(self, **changes: Any) -> Graph:
+        """The same graph but for some arguments of the constructor, which graphlode made."""
+        same: dict[str, Any] = {
+            "offsets": self._offsets,
+            "neighbors": self._neighbors,
+            "directed": self._directed,
+            "ids": self._ids,
+            "weights": self._weights,
+            "times": self._times,
+            "provenance": self._provenance,
+            "version": self._version,
+        }
+        return Graph._unchecked(**(same | changes))
 
     @cached_property
     def _tails(self) -> VertexArray:
@@ -360,7 +431,7 @@ class Graph:
         source = self._provenance.source
         graph = from_edges(self._tails, self._neighbors, num_vertices=self.num_vertices, source=source)
         graph._version = self._version
-        return graph.renamed(self._ids)
+        return graph._with(ids=self._ids)
 
     @cached_property
     def _id_order(self) -> Int64Array | None:
@@ -403,9 +474,6 @@ class Graph:
             return None
 
 
-_STATE = ("_offsets", "_neighbors", "_ids", "_directed", "_weights", "_times", "_provenance", "_version")
-
-
 def _integer(vertex: Any) -> int:
     try:
         return operator.index(vertex)
@@ -413,10 +481,8 @@ def _integer(vertex: Any) -> int:
         raise InputError(f"a vertex is named by one integer, got {vertex!r}") from None
 
 
-def _frozen(array: Any) -> Any:
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def _sealed_or_none(array: Any) -> Any:
+    return None if array is None else sealed(array)
 
 
 def _equal_or_absent(a: AnyArray | None, b: AnyArray | None) -> bool:

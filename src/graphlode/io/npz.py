@@ -53,10 +53,12 @@ def own_edges(arrays: Mapping[str, AnyArray], request: Request) -> EdgeList:
             continue
         array = arrays[name]
         fits = array.shape == tails.shape and array.dtype.kind == kind
-        converted = array.astype(dtype, copy=False) if fits else array
-        if not fits or not np.isfinite(converted).all():
+        if not fits or not np.isfinite(array).all():
             raise InputError(f"the array {name} must have one finite number per edge ({tails.size})")
-        values[name] = converted
+        with np.errstate(over="ignore"):
+            values[name] = array.astype(dtype, copy=False)
+        if not np.isfinite(values[name]).all():
+            raise InputError(f"the array {name} must have numbers that 64-bit floats can hold")
     return EdgeList(tails, heads, num_vertices=arrays["offsets"].size - 1, directed=directed, **values)
 
 
@@ -154,13 +156,14 @@ def _checked(ids: AnyArray, size: int) -> Int64Array:
 def _weights(data: AnyArray) -> FloatArray:
     if data.dtype.kind not in "iuf":
         raise UnsupportedError(f"values of the type {data.dtype} are not offered; integers and reals are")
-    weights = data.astype(np.float64, copy=False)
+    with np.errstate(over="ignore"):  # what becomes infinite is found below
+        weights = data.astype(np.float64, copy=False)
     if not np.isfinite(weights).all():
         raise InputError(f"entry {int(np.flatnonzero(~np.isfinite(weights))[0])} is not a finite number")
     return weights
 
 
 def _times(data: AnyArray) -> Int64Array:
-    if data.dtype.kind not in "iu" or (data.dtype == np.uint64 and data.size and int(data.max()) >= 2**63):
+    if data.dtype.kind not in "iu" or (data.size and int(data.max()) >= 2**63):
         raise InputError(f"times are 64-bit integers, the file has {data.dtype}")
     return data.astype(np.int64, copy=False)

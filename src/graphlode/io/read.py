@@ -89,18 +89,7 @@ def _read_own(path: Path, directed: bool | None, values: Values | None) -> Graph
             return None
         graph = _build(replace(own_edges(arrays, request), source=str(path)), directed)
         ids = own_ids(arrays)
-    if ids is None:
-        return graph
-    offsets, neighbors = graph.csr
-    return Graph(
-        offsets,
-        neighbors,
-        directed=graph.directed,
-        ids=ids,
-        weights=graph.weights,
-        times=graph.times,
-        provenance=graph.provenance,
-    )
+    return graph if ids is None else graph._with(ids=ids)
 
 
 def _both_directions(edges: EdgeList) -> EdgeList:

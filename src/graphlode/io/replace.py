@@ -22,7 +22,7 @@ from time import sleep
 from typing import Any, BinaryIO
 
 from graphlode.common.control import Control
-from graphlode.common.wait import uninterrupted
+from graphlode.common.wait import Interrupts
 from graphlode.errors import InputError
 
 _BUFFER = 1 << 20
@@ -49,7 +49,7 @@ class replacing:
             self._file = stream
             return stream
         try:
-            with uninterrupted():
+            with Interrupts():
                 self._part = _Part(self._target, self._control)
         except BaseException:  # Ctrl-C arrives at the end of the block
             if self._part is not None:
@@ -73,12 +73,12 @@ class replacing:
         self._file.flush()
         if self._part is not None:
             _to_disk(self._file.fileno())
-            with uninterrupted():
+            with Interrupts():
                 self._part.rename()
 
     def _release(self) -> None:
         if self._part is not None:
-            with uninterrupted():
+            with Interrupts():
                 self._part.remove()
         else:
             _close_anyway(self._file)

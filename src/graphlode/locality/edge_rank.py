@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from time import perf_counter, thread_time
 
 import numpy as np
 
 from graphlode.common.control import Control
+from graphlode.common.numbers import integer, real
 from graphlode.errors import InputError
 from graphlode.execute import call
 from graphlode.execute.device import kernel_module
 from graphlode.locality.orders import EdgeOrder, lines_per_edge, one_device
-from graphlode.types import FloatArray
+from graphlode.types import MAX_NARROW_VERTICES, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +61,14 @@ def rank_edges(
     [0.215, 0.397, 0.388]
     """
     least = int(max(order.src.max(initial=-1), order.dst.max(initial=-1))) + 1
-    n = least if num_vertices is None else num_vertices
+    n = least if num_vertices is None else integer("num_vertices", num_vertices, most=MAX_NARROW_VERTICES)
     if n < least:
         raise InputError(f"an edge ends at vertex {least - 1}, but there are {n} vertices")
-    if not 0 <= damping <= 1:
+    if not 0 <= real("damping", damping) <= 1:
         raise InputError(f"damping must be 0 to 1, got {damping!r}")
+    if not 0 <= real("tol", tol) < math.inf:
+        raise InputError(f"tol must be a number of at least 0, got {tol!r}")
+    most = integer("max_iter", max_iter)
     device = one_device(devices)
     kernel = kernel_module(device, "locality.edge_rank")
     seconds: list[float] = []
@@ -75,7 +80,7 @@ def rank_edges(
         out_degrees = np.bincount(order.src, minlength=n)
         ranker = kernel.Ranker(device, order.edges, out_degrees, damping, by_destination=order.by_destination)
         converged = False
-        while not converged and len(seconds) < max_iter:
+        while not converged and len(seconds) < most:
             lanes = order.next_lanes
             localities.append(
                 localities[-1] if reordered and not reordered[-1] else lines_per_edge(order.num_edges, ranker.window)
@@ -86,7 +91,7 @@ def rank_edges(
             cpu_seconds.append(thread_time() - started_cpu)
             reordered.append(lanes > 0)
             order.pass_done(reordered=lanes > 0)
-            converged = change < tol * n
+            converged = change < float(tol) * n
         order.edges = ranker.edges
         return ranker.values, converged
 

@@ -8,11 +8,13 @@ sorted.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from graphlode.common.numbers import integer, real
 from graphlode.cpu.locality.tiles import ChangingTiles
 from graphlode.errors import InputError, StateError
 from graphlode.execute import call
@@ -54,7 +56,7 @@ class TiledEdges:
     """
 
     def __init__(self, store: DynamicGraph, *, share_per_iteration: float = 0.125) -> None:
-        if not 0 <= share_per_iteration <= 1:
+        if not 0 <= real("share_per_iteration", share_per_iteration) <= 1:
             raise InputError(f"share_per_iteration must be 0 to 1, got {share_per_iteration!r}")
         self._store = store
         self._share = float(share_per_iteration)
@@ -109,8 +111,11 @@ class TiledEdges:
     def pagerank(self, damping: float = 0.85, *, tol: float = 1e-6, max_iter: int = 100) -> TileRank:
         """PageRank of every vertex, as in `graphlode.pagerank`; iterations also merge tails in."""
         self._require_same_version()
-        if not 0 <= damping <= 1:
+        if not 0 <= real("damping", damping) <= 1:
             raise InputError(f"damping must be 0 to 1, got {damping!r}")
+        if not 0 <= real("tol", tol) < math.inf:
+            raise InputError(f"tol must be a number of at least 0, got {tol!r}")
+        integer("max_iter", max_iter, least=1)
         degrees = self._store.degrees()
         budget = int(self._share * self.num_entries)
         limits = (float(tol) * self._num_vertices, int(max_iter), budget)

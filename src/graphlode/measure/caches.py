@@ -13,10 +13,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from graphlode.common.control import Control
+from graphlode.common.numbers import integer
 from graphlode.cpu.measure import caches as kernel
 from graphlode.errors import InputError
 from graphlode.execute import call
 from graphlode.locality.orders import EdgeOrder
+
+_MOST_SIZE = 1 << 40
+"""Bytes of a cache: more than any has."""
+
+_MOST_BYTES = 1 << 20
+"""Of an edge or a vertex. Simulated addresses must not leave 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +35,9 @@ class CacheLevel:
     line: int
 
     def __post_init__(self) -> None:
-        whole = all(isinstance(value, int) and value > 0 for value in (self.size, self.ways, self.line))
-        if not whole or self.size % (self.ways * self.line):
+        for name in ("size", "ways", "line"):
+            object.__setattr__(self, name, integer(name, getattr(self, name), least=1, most=_MOST_SIZE))
+        if self.size % (self.ways * self.line):
             raise InputError(f"a cache is a whole number of sets, got {self}")
         if not self.line.bit_count() == self.num_sets.bit_count() == 1:
             raise InputError(f"bytes of a line and number of sets must be powers of two, got {self}")
@@ -157,7 +165,6 @@ def simulate_caches(
 def _check(levels: Sequence[CacheLevel], passes: int, edge_bytes: int, vertex_bytes: int) -> None:
     if not levels:
         raise InputError("there must be at least one level of caches")
-    if passes < 0:
-        raise InputError(f"the number of passes must not be negative, got {passes}")
-    if edge_bytes < 1 or vertex_bytes < 1:
-        raise InputError(f"an edge and a vertex have at least one byte, got {edge_bytes} and {vertex_bytes}")
+    integer("passes", passes)
+    integer("edge_bytes", edge_bytes, least=1, most=_MOST_BYTES)
+    integer("vertex_bytes", vertex_bytes, least=1, most=_MOST_BYTES)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphlode.common.control import Control
+from graphlode.common.numbers import MOST_INTEGER
 from graphlode.common.wait import Progress
 from graphlode.execute.devices import Devices, resolve
 from graphlode.execute.operation import Operation
@@ -20,13 +21,16 @@ from graphlode.graph.views import Roots
 from graphlode.mining.cliques import check_size, too_large, work_per_entry
 from graphlode.types import AnyArray, Int64Array
 
+_MOST_COLUMNS = 1 << 48
+"""Vertices of a listed clique. An array of no rows still needs a number of columns that numpy can hold."""
+
 BATCH_SIZE = 1 << 16
 """Default number of cliques per batch: small enough for a core's cache, large enough that handing over costs little."""
 
 
 def _check(*, k: int, batch_size: int) -> None:
-    check_size("k", k)
-    check_size("batch_size", batch_size)
+    check_size("k", k, _MOST_COLUMNS)
+    check_size("batch_size", batch_size, MOST_INTEGER)
 
 
 def _combine(partials: Sequence[Mapping[str, Any]]) -> int:
@@ -81,7 +85,7 @@ def list_cliques(
     >>> sorted(sorted(clique) for batch in gl.list_cliques(square_with_diagonal, 3) for clique in batch.tolist())
     [[0, 1, 2], [0, 2, 3]]
     """
-    size, rows = check_size("k", k), check_size("batch_size", batch_size)
+    size, rows = check_size("k", k, _MOST_COLUMNS), check_size("batch_size", batch_size, MOST_INTEGER)
     undirected, notes = as_undirected(graph)
     if size <= 2 or too_large(size, undirected):
         return _stream_rows(undirected, size, rows, indices, devices, progress, notes)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 By = Literal["vertex", "edge"]
 
 
-def check_size(name: str, value: Any) -> int:
+def check_size(name: str, value: Any, most: int | None = None) -> int:
     """The value as an integer of at least 1. Raises InputError with the name and the value."""
     try:
         size = operator.index(value)
@@ -39,6 +39,8 @@ def check_size(name: str, value: Any) -> int:
         size = 0
     if size < 1 or isinstance(value, bool):
         raise InputError(f"{name} must be an integer of at least 1, got {value!r}")
+    if most is not None and size > most:
+        raise InputError(f"{name} must be at most {most}, got {size.bit_length()} bits")
     return size
 
 

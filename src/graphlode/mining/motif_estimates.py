@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from graphlode.common.numbers import one_of_sizes, real
 from graphlode.errors import InputError
 from graphlode.execute.provenance import Provenance
 from graphlode.generate.arguments import integer, random_seed
@@ -117,10 +118,9 @@ def estimate_motifs(
     True
     """
     started = perf_counter()
-    if size not in SIZES or isinstance(size, bool):
-        raise InputError(f"size must be 3, 4 or 5, got {size!r}")
+    one_of_sizes("size", size, SIZES)
     samples, seed = integer("samples", samples, least=100), random_seed(seed)
-    if not 0 < confidence < 1:
+    if not 0 < real("confidence", confidence) < 1:
         raise InputError(f"confidence must be above 0 and below 1, got {confidence!r}")
     undirected, notes = as_undirected(graph)
     rows, rng = Rows.of(undirected), np.random.default_rng(seed)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from graphlode.common.control import Control
+from graphlode.common.numbers import real
 from graphlode.common.wait import Progress
 from graphlode.config import settings
 from graphlode.cpu.mining import rewire as kernel
@@ -178,7 +179,7 @@ def motif_profile(
     if null != "configuration":
         raise InputError(f'null must be "configuration", got {null!r}')
     samples, seed = integer("samples", samples, least=2), random_seed(seed)
-    if not 0 <= swaps < _MOST_SWAPS:
+    if not 0 <= real("swaps", swaps) < _MOST_SWAPS:
         raise InputError(f"swaps must be at least 0 and below {_MOST_SWAPS:,}, got {swaps!r}")
     undirected, notes = as_undirected(graph)
     found = count_motifs(undirected, size, induced=induced, devices=devices)

@@ -48,6 +48,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from graphlode.common.numbers import one_of_sizes
 from graphlode.common.wait import Progress
 from graphlode.errors import InputError
 from graphlode.execute.device import kernel_module
@@ -66,8 +67,7 @@ Method = Literal["auto", "fused", "materialize"]
 
 
 def _check(*, size: int, method: str) -> None:
-    if size not in SIZES or isinstance(size, bool):
-        raise InputError(f"size must be 3, 4 or 5, got {size!r}")
+    one_of_sizes("size", size, SIZES)
     if method not in get_args(Method):
         raise InputError(f"method must be one of {', '.join(get_args(Method))}, got {method!r}")
 

@@ -98,7 +98,7 @@ e67   5-cliques at uv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -106,6 +106,7 @@ from typing import Any, Literal
 import numpy as np
 
 from graphlode.common.control import Control
+from graphlode.common.numbers import one_of_sizes
 from graphlode.common.wait import Progress
 from graphlode.config import settings
 from graphlode.cpu.mining.orbit_formulas import compose, orbit_columns
@@ -129,8 +130,7 @@ from graphlode.types import AnyArray
 
 
 def _check(*, size: int, edges: bool) -> None:
-    if size not in (4, 5) or isinstance(size, bool):
-        raise InputError(f"size must be 4 or 5, got {size!r}")
+    one_of_sizes("size", size, (4, 5))
     if not isinstance(edges, bool):
         raise InputError(f"edges must be True or False, got {edges!r}")
 
@@ -255,8 +255,9 @@ def count_orbits(
 
 
 def _checked_columns(columns: Sequence[int], number: int) -> tuple[int, ...]:
-    wanted = tuple(int(column) for column in columns)
-    wrong = [column for column in wanted if not 0 <= column < number]
-    if wrong:
-        raise InputError(f"columns are orbits 0 to {number - 1}, got {wrong[0]}")
-    return wanted
+    if isinstance(columns, str | bytes) or not isinstance(columns, Iterable) or np.ndim(columns) != 1:
+        raise InputError(f"columns must be a sequence of orbits, got {columns!r}")
+    for column in columns:
+        if not isinstance(column, int | np.integer) or not 0 <= column < number:
+            raise InputError(f"columns are orbits 0 to {number - 1}, got {column!r}")
+    return tuple(int(column) for column in columns)

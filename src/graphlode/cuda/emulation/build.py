@@ -1,13 +1,13 @@
 """Compiles a CUDA source with g++ to a shared object that runs it on the CPU.
 
 The object is cached under a hash of all its inputs, so it is never stale. Several processes may build the same object:
-each writes its own file, then renames it.
+each writes its own file, in a new folder with a random name that no other user can enter, and moves it into place. An
+object is only loaded if it is the user's own; see cache.py.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import shutil
 import subprocess
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from graphlode.config import settings
 from graphlode.cuda.compiler import Specialisation
+from graphlode.cuda.emulation.cache import is_own_file, private_folder, publish
 from graphlode.errors import DeviceUnavailableError
 
 SIMT = Path(__file__).parent / "simt"
@@ -33,11 +34,10 @@ OPTIONS = (
 def build(kernel: Specialisation) -> Path:
     """The shared object of a specialization, compiled unless it is cached."""
     text = _unit(kernel)
-    folder = settings().cache / "emulated"
+    folder = private_folder(settings().cache / "emulated")
     digest = hashlib.sha256("\0".join((text, _headers(), *OPTIONS, _compiler_version())).encode()).hexdigest()
     target = folder / f"{kernel.stem.replace('/', '-')}-{digest[:32]}.so"
-    if not target.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+    if not is_own_file(target):
         _compile(kernel, text, target)
     return target
 
@@ -54,7 +54,7 @@ def _compile(kernel: Specialisation, text: str, target: Path) -> None:
         done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=folder, check=False)
         if done.returncode != 0:
             raise kernel.build_error("the emulation (g++)", done.stderr)
-        os.replace(built, target)
+        publish(built, target)
 
 
 @cache

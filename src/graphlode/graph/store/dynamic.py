@@ -379,7 +379,7 @@ class DynamicGraph:
         """Make a snapshot of the current version, also for the next reader. The caller holds the lock."""
         made = None if self._last_made is None else self._last_made()
         if made is None or made.version != self._moment.version:
-            made = Snapshot(
+            made = Snapshot._of_store(
                 self._shards.fork(),
                 self._ids,
                 self._moment,

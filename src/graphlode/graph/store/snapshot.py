@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from graphlode.common.control import Control
+from graphlode.common.sealed import sealed
 from graphlode.common.store import keys_of
 from graphlode.common.wait import run_all
 from graphlode.errors import InputError
@@ -47,28 +48,31 @@ class Snapshot(Graph):
     Vertices are in order of arrival unless the store was made with `num_vertices`; `ids` has the id of each.
     """
 
-    def __init__(
-        self,
-        held: HeldShards,
-        ids: VertexIds,
-        moment: Moment,
-        *,
-        directed: bool,
-        weighted: bool,
-    ) -> None:
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        raise InputError("a snapshot is taken of a store: DynamicGraph.snapshot()")
+
+    @classmethod
+    def _of_store(cls, held: HeldShards, ids: VertexIds, moment: Moment, *, directed: bool, weighted: bool) -> Snapshot:
+        """The snapshot of a store whose lock is held."""
+        snapshot = cls.__new__(cls)
+        snapshot._take_shards(held, ids, moment, directed, weighted)
+        return snapshot
+
+    def _take_shards(self, held: HeldShards, ids: VertexIds, moment: Moment, directed: bool, weighted: bool) -> None:
         names = ids.as_array()
         self.shards, self.owners, self.spaces = held
         self._known = ids
         self._moment = moment
         self._weighted = weighted
         self._building = Lock()
-        self._ids = None if names is None else _read_only(names[: moment.num_vertices])
+        self._ids = None if names is None else sealed(names[: moment.num_vertices])
         self._directed = directed
         self._times = None
         edges = moment.num_entries if directed else moment.num_entries // 2
         self._provenance = GraphProvenance(source="store", edges_given=edges)
         self._version = moment.version
         self._held = {}
+        self._shown = {}
         if not weighted:
             self._weights = None
 
@@ -114,7 +118,7 @@ class Snapshot(Graph):
         if self._has_rows:
             return super().neighbors(vertex, indices=indices)
         row, _ = self._row(self._position(vertex, indices))
-        return _read_only(row) if indices else self.ids[row]
+        return sealed(row) if indices else self.ids[row]
 
     def has_edge(self, u: int, v: int, *, indices: bool = False) -> bool:
         """Whether the edge is there; false if a vertex is not in the graph. What is no integer is an InputError."""
@@ -175,9 +179,9 @@ class Snapshot(Graph):
             if not self._directed:  # one per edge, as in `edges()`
                 tails = np.repeat(np.arange(self.num_vertices), np.diff(rows["offsets"]))
                 weights = weights[tails < rows["neighbors"]]
-            self._weights = _read_only(weights)
-        self._neighbors = _read_only(rows["neighbors"])
-        self._offsets = _read_only(rows["offsets"])  # last: it marks that all exist
+            self._weights = sealed(weights)
+        self._neighbors = sealed(rows["neighbors"])
+        self._offsets = sealed(rows["offsets"])  # last: it marks that all exist
 
     # Python manners
 
@@ -191,6 +195,9 @@ class Snapshot(Graph):
             if not self._has_rows:
                 self._make_rows()
         return super().__getstate__()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        raise InputError("a pickled snapshot is a plain Graph; a snapshot itself does not change")
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return _plain_graph, (self.__getstate__(),)  # the pickled graph has no store
@@ -250,9 +257,3 @@ def merge_rows(parts: list[dict[str, AnyArray]]) -> dict[str, AnyArray]:
 
 def _padded(counts: Int64Array, size: int) -> Int64Array:
     return counts[:size] if counts.size >= size else np.pad(counts, (0, size - counts.size))
-
-
-def _read_only(array: Any) -> Any:
-    view = array.view()
-    view.flags.writeable = False
-    return view
