@@ -29,7 +29,7 @@ nb::tuple build(const in<Id>& src, const in<Id>& dst, std::int64_t num_vertices,
                         result.self_loops, result.duplicates);
 }
 
-// Takes any sizes: unlike as_csr, it is what tells whether they fit.
+// Takes any sizes: unlike as_csr, it checks whether they fit.
 template <class Vertex>
 nb::tuple check_rows(const in<std::int64_t>& offsets, const in<Vertex>& neighbors, bool directed, int threads,
                      const control_words& words) {

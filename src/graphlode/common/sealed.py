@@ -1,4 +1,4 @@
-"""Arrays that nobody makes writable again by accident: kernels trust them without looking."""
+"""Arrays that cannot be made writable again by accident: kernels trust them without checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def sealed(array: Any) -> Any:
 
 
 def sealed_mapping(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The same names, which nobody changes, with their arrays sealed."""
+    """The same names, which must not change, with their arrays sealed."""
     return MappingProxyType(
         {name: sealed(value) if isinstance(value, np.ndarray) else value for name, value in values.items()}
     )

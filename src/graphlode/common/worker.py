@@ -18,8 +18,11 @@ from typing import Any, Self, TypeVar
 
 from graphlode.common.control import Control
 from graphlode.common.wait import Interrupts, run_all
+from graphlode.errors import DeviceError
 
 T = TypeVar("T")
+
+_REFUSED = "can't start new thread"  # as Python says it
 
 _workers: weakref.WeakSet[Worker] = weakref.WeakSet()
 
@@ -38,7 +41,14 @@ class Worker:
         with self._starting:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"graphlode-{self._name}")
-            return self._pool.submit(self._in_turn, work)
+            try:
+                return self._pool.submit(self._in_turn, work)
+            except RuntimeError as error:
+                if _REFUSED not in str(error):
+                    raise
+                self._pool.shutdown(wait=False, cancel_futures=True)  # it keeps the work, and would do it later
+                self._pool = None
+                raise _refusal(self._name) from error
 
     def _in_turn(self, work: Callable[[], Any]) -> Any:
         with self.turn:
@@ -68,8 +78,20 @@ class _NewThreads:
             except BaseException as error:
                 place.set_exception(error)
 
-        Thread(target=run, name=f"graphlode-{self._name}", daemon=False).start()
+        try:
+            Thread(target=run, name=f"graphlode-{self._name}", daemon=False).start()
+        except RuntimeError as error:
+            if _REFUSED not in str(error):
+                raise
+            raise _refusal(self._name) from error
         return place
+
+
+def _refusal(name: str) -> DeviceError:
+    return DeviceError(
+        f"the system refused a thread for the device {name}: too many threads or too little memory for this user or "
+        "process; the work was not begun"
+    )
 
 
 class Queued:

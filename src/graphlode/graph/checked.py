@@ -1,4 +1,4 @@
-"""Rows and values from outside: copied, so that nobody changes them later, and checked, so that kernels can trust them.
+"""Rows and values from outside: copied, so that no caller changes them later, and checked, so that kernels can trust them.
 
 They are copied first. A check of the caller's arrays would say nothing of what another thread writes after it.
 """
@@ -19,7 +19,7 @@ STATE = ("_offsets", "_neighbors", "_ids", "_directed", "_weights", "_times", "_
 """What makes a graph, and what its pickle holds."""
 
 REPAIRABLE = ("order", "self_loop", "symmetry")
-"""Faults of rows that still name edges, so that a graph can be built from them anew."""
+"""Faults of rows that still name edges, so that a graph can be built from them again."""
 
 
 def own_rows(offsets: Any, neighbors: Any, *, keep_width: bool) -> tuple[Int64Array, VertexArray]:

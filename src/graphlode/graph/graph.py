@@ -89,7 +89,7 @@ class Graph:
         provenance: GraphProvenance | None = None,
         version: int = 0,
     ) -> Graph:
-        """A graph of arrays that graphlode made: not copied and not checked, so nobody else may have them."""
+        """A graph of arrays that graphlode made: not copied and not checked, so they must be its own."""
         graph = Graph.__new__(Graph)
         graph._take(
             {

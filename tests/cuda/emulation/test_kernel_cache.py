@@ -1,4 +1,4 @@
-"""The folder of compiled kernels runs nobody else's code."""
+"""The folder of compiled kernels runs no other user's code."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_folder_below_one_that_every_user_may_write_is_refused(tmp_path: Path)
     shared.chmod(0o777)
     with pytest.raises(DeviceUnavailableError, match="where every user may write"):
         private_folder(shared / "emulated")
-    shared.chmod(0o1777)  # as /tmp: nobody can rename what others own
+    shared.chmod(0o1777)  # as /tmp: a user cannot rename what others own
     assert private_folder(shared / "emulated").is_dir()
 
 
@@ -90,7 +90,7 @@ def test_a_file_of_another_user_is_not_the_users_own(tmp_path: Path, monkeypatch
     assert not is_own_file(tmp_path / "k.so")
 
 
-def test_a_planted_kernel_is_built_anew_and_not_loaded(tmp_path: Path, run_python: Callable[..., str]) -> None:
+def test_a_planted_kernel_is_built_again_and_not_loaded(tmp_path: Path, run_python: Callable[..., str]) -> None:
     if shutil.which("gcc") is None:
         pytest.skip("needs gcc")
     call = "import graphlode as gl; print(gl.count_triangles(gl.complete(5), devices='cuda-emulated').total)"

@@ -1,4 +1,4 @@
-"""The folder of compiled kernels: whoever can write into it runs code in this process, so it must be the user's alone.
+"""The folder of compiled kernels: a user who can write into it runs code in this process, so it must be the user's alone.
 
 The name of a kernel is a hash of public text, which anybody can compute. It says nothing about who made the file.
 """
