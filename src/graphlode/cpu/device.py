@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from graphlode.common.cached import cached_property
 from graphlode.common.worker import Queued
 from graphlode.config import MOST_THREADS, settings
 from graphlode.types import AnyArray, Memory

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphlode.common.cached import cached_property
 from graphlode.errors import InputError
 from graphlode.execute import call
 from graphlode.execute.device import Device, View, hold
 from graphlode.execute.devices import cpu
+from graphlode.execute.held import Held
 from graphlode.types import AnyArray, FloatArray, Int64Array, VertexArray
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Graph:
         self._times: Int64Array | None = None if times is None else _frozen(times)
         self._provenance = provenance or GraphProvenance()
         self._version = version
-        self._held: dict[tuple[str, View], Future[Any]] = {}
+        self._held: dict[tuple[str, View], Held] = {}
 
     # Properties
 
@@ -271,7 +271,7 @@ class Graph:
         return device.put(self.arrays)
 
     @property
-    def held(self) -> dict[tuple[str, View], Future[Any]]:
+    def held(self) -> dict[tuple[str, View], Held]:
         """What devices hold of this graph, by memory space and view."""
         return self._held
 
