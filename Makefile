@@ -17,7 +17,7 @@ SANITIZED := tests/analytics tests/cuda/walks/test_walk_kernels.py tests/cuda/wa
 		counts_by_vertex_and_edge heavy_edges_in_many_parts) \
 	tests/cuda/cliques/test_clique_lists_kernel.py::test_rows_are_ranks_in_ascending_order
 
-.PHONY: demo test gpu-test bench soak lint format stub clean
+.PHONY: demo test gpu-test bench soak sanitize coverage lint format stub clean
 
 demo: $(BIN)/python  ## install and run the main job on a bundled graph and a generated stream
 	$(PIP) install -q '.[plot]'
@@ -53,6 +53,14 @@ bench: $(BIN)/python  ## measure, then write benchmarks/REPORT.md; real graphs a
 	$(PIP) install -q '.[arrow,plot,peers]'
 	$(BIN)/python -m benchmarks.run --all
 	$(BIN)/python -m benchmarks.report
+
+sanitize: install-dev  ## tests on native code that is built with sanitizers: memory and undefined behavior, then data races
+	.ci/sanitize address
+	.ci/sanitize thread
+
+coverage: install-dev  ## which lines of Python the tests run; fails below the share in pyproject.toml
+	$(PIP) install -q 'pytest-cov>=6'
+	$(BIN)/python -m pytest -m "not gpu" --timeout 600 --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
 
 soak: install-dev  ## a service that runs for SECONDS and must not grow; writes soak.json into SOAK_OUT
 	$(BIN)/python -m benchmarks.soak --seconds $(SECONDS) --out $(SOAK_OUT)
