@@ -1,6 +1,6 @@
 // fork_mutex.hpp - a mutex that no thread holds while the process forks.
 //
-// A forked child has none of the other threads: a mutex that one of them held would be held for ever, and what it
+// A forked child has none of the other threads: a mutex that one of them held would be held forever, and what it
 // guards would be half changed. So fork() takes all mutexes of this kind first, and parent and child release them. They
 // must be held for a short time only, and no thread may lock one while it holds another, or ask for the GIL.
 #pragma once

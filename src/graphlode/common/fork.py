@@ -1,7 +1,7 @@
-"""What a forked child gets anew.
+"""What is new in a forked child.
 
 A fork copies the memory of the parent but only the thread that forks. In the child, a lock that another thread held is
-held for ever, and work of another thread never ends. So everything that lives longer than a call and has a lock, a
+held forever, and work of another thread never ends. So everything that lives longer than a call and has a lock, a
 thread or unfinished work registers here what makes it new in the child. Locks of native code do the same
 (`native/include/graphlode/fork_mutex.hpp`).
 
