@@ -6,6 +6,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 NATIVE := $(shell find native src/graphlode/cuda -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh')
 GPU_PYTHON ?= python3
 JOBS ?= $(shell nproc)
+SECONDS ?= 3600
+SOAK_OUT ?= bench-output
 SANITIZED := tests/analytics tests/cuda/walks/test_walk_kernels.py tests/cuda/walks/test_path_kernels.py \
 	tests/cuda/store/test_packed_batches.py tests/cuda/store/test_packed_groups.py tests/cuda/motifs/test_motif_kernels.py \
 	tests/cuda/test_triangles_kernel.py tests/cuda/test_cores_kernel.py tests/cuda/test_oriented_kernel.py \
@@ -15,7 +17,7 @@ SANITIZED := tests/analytics tests/cuda/walks/test_walk_kernels.py tests/cuda/wa
 		counts_by_vertex_and_edge heavy_edges_in_many_parts) \
 	tests/cuda/cliques/test_clique_lists_kernel.py::test_rows_are_ranks_in_ascending_order
 
-.PHONY: demo test gpu-test fuzz bench lint format stub clean
+.PHONY: demo test gpu-test fuzz soak sanitize coverage bench lint format stub clean
 
 demo: $(BIN)/python  ## install and run the main job on a bundled graph and a generated stream
 	$(PIP) install -q '.[plot]'
@@ -54,6 +56,17 @@ bench: $(BIN)/python  ## measure, then write benchmarks/REPORT.md; real graphs a
 	$(PIP) install -q '.[arrow,plot,peers]'
 	$(BIN)/python -m benchmarks.run --all
 	$(BIN)/python -m benchmarks.report
+
+sanitize: install-dev  ## tests on native code that is built with sanitizers: memory and undefined behavior, then data races
+	.ci/sanitize address
+	.ci/sanitize thread
+
+coverage: install-dev  ## which lines of Python the tests run; fails below the share in pyproject.toml
+	$(PIP) install -q 'pytest-cov>=6'
+	$(BIN)/python -m pytest -m "not gpu" --timeout 600 --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
+
+soak: install-dev  ## a service that runs for SECONDS and must not grow; writes soak.json into SOAK_OUT
+	$(BIN)/python -m benchmarks.soak --seconds $(SECONDS) --out $(SOAK_OUT)
 
 .PHONY: install-dev
 install-dev: $(BIN)/python

@@ -5,8 +5,9 @@ Each public name is loaded on first use, so `import graphlode` alone is fast: it
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from graphlode.common.fork import load as _load
 
 if TYPE_CHECKING:
     from graphlode import errors, generate, locality, measure
@@ -169,9 +170,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'graphlode' has no attribute {name!r}")
     module = _MODULE_OF.get(name)
-    value = (
-        import_module(f"graphlode.{name}") if module is None else getattr(import_module(f"graphlode.{module}"), name)
-    )
+    value = _load(f"graphlode.{name}") if module is None else getattr(_load(f"graphlode.{module}"), name)
     globals()[name] = value
     return value
 

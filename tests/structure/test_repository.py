@@ -57,3 +57,16 @@ def test_test_modules_have_names_of_their_own() -> None:
     """Two test modules of one name would shadow each other."""
     names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
     assert sorted(names) == sorted(set(names))
+
+
+def test_locks_that_live_longer_than_a_call_are_new_in_a_forked_child() -> None:
+    """Those of one call are listed here; all others are in files that register with graphlode.common.fork."""
+    of_one_call = {"execute/tasks.py", "execute/stream.py", "execute/held.py"}
+    source = ROOT / "src" / "graphlode"
+    found = set()
+    for path in source.rglob("*.py"):
+        text = path.read_text("utf-8")
+        if re.search(r"\b(R?Lock|Condition|Semaphore|Event)\(\)", text) and "after_fork" not in text:
+            found.add(path.relative_to(source).as_posix())
+        assert "import cached_property" not in text or "graphlode.common.cached import cached_property" in text, path
+    assert found - of_one_call == set()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -17,6 +17,7 @@ from graphlode.cli import options
 from graphlode.cli.load import Loaded, load
 from graphlode.cli.output import check_out, write_json, write_table
 from graphlode.cli.progress import progress_bar
+from graphlode.common.cached import cached_property
 from graphlode.config import configure
 from graphlode.execute.devices import Devices
 from graphlode.graph.graph import Graph

@@ -12,10 +12,12 @@ from __future__ import annotations
 from _signal import SIGINT, getsignal, signal  # type: ignore[import-not-found]
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from threading import get_ident
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from graphlode.common.control import Control
+from graphlode.common.fork import after_fork
 
 Progress = Callable[[int, int], None]
 T = TypeVar("T")
@@ -32,10 +34,11 @@ class Interrupts:
     other thread.
     """
 
-    __slots__ = ("_error", "_handler", "_stop")
+    __slots__ = ("_error", "_handler", "_stop", "_thread")
 
     def __init__(self, stop: Callable[[], None] | None = None) -> None:
         self._stop = stop
+        self._thread = get_ident()
         self._handler: Callable[..., Any] | None = None
         self._error: BaseException | None = None
 
@@ -66,6 +69,16 @@ class Interrupts:
                 signal(SIGINT, self._handler)
             if self._error is not None:
                 raise self._error from error
+
+
+@after_fork
+def _forget_blocks_of_other_threads() -> None:
+    """In a child that another thread than the main one has forked, the block of the main thread never ends."""
+    present = handler = getsignal(SIGINT)
+    while isinstance(block := getattr(handler, "__self__", None), Interrupts) and block._thread != get_ident():
+        handler = block._handler
+    if handler is not present:
+        signal(SIGINT, handler)
 
 
 class Queue(Protocol):

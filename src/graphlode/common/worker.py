@@ -6,7 +6,6 @@ starting one takes longer than a small operation. A forked child starts a new on
 
 from __future__ import annotations
 
-import os
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,14 +16,20 @@ from threading import Lock, Thread
 from typing import Any, Self, TypeVar
 
 from graphlode.common.control import Control
+from graphlode.common.fork import after_fork, renew_after_fork
 from graphlode.common.wait import Interrupts, run_all
 from graphlode.errors import DeviceError
 
 T = TypeVar("T")
 
 _REFUSED = "can't start new thread"  # as Python says it
+_lending = Lock()  # of lanes, by any device
 
-_workers: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+@after_fork
+def _renew() -> None:
+    global _lending
+    _lending = Lock()
 
 
 class Worker:
@@ -35,7 +40,7 @@ class Worker:
         self._pool: ThreadPoolExecutor | None = None
         self._starting = Lock()
         self.turn = Lock()  # held while work runs
-        _workers.add(self)
+        renew_after_fork(self, Worker.forget_thread)
 
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
         with self._starting:
@@ -106,7 +111,6 @@ class Queued:
         self._worker: Worker | _NewThreads = Worker(name)
         self._idle_lanes: list[Any] = []  # shared with all lanes
         self._shared_lanes: dict[str, Any] = {}
-        self._lending = Lock()
 
     def submit(self, work: Callable[[], Any]) -> Future[Any]:
         """Run the work on the worker thread, after all that was submitted before."""
@@ -130,14 +134,14 @@ class Queued:
 
         Lanes are lent again and again: a GPU gives back no memory that was once used in a queue that is gone.
         """
-        with self._lending:
+        with _lending:
             lane: Self = self._idle_lanes.pop() if self._idle_lanes else self._new_lane("lane")
         weakref.finalize(borrower, self._idle_lanes.append, lane).atexit = False
         return lane
 
     def shared_lane(self, purpose: str) -> Self:
         """The same device with a queue for all work of one purpose."""
-        with self._lending:
+        with _lending:
             if purpose not in self._shared_lanes:
                 self._shared_lanes[purpose] = self._new_lane(purpose)
             lane: Self = self._shared_lanes[purpose]
@@ -190,11 +194,3 @@ class _Nothing(AbstractContextManager[None]):
 
 
 _nothing_to_enter = _Nothing()
-
-
-def _after_fork() -> None:
-    for worker in _workers:
-        worker.forget_thread()
-
-
-os.register_at_fork(after_in_child=_after_fork)

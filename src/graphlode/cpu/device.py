@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from graphlode.common.cached import cached_property
 from graphlode.common.worker import Queued
 from graphlode.config import MOST_THREADS, settings
 from graphlode.cpu.host_memory import host_memory

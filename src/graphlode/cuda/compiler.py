@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from itertools import product
 from pathlib import Path
 from pkgutil import walk_packages
 
+from graphlode.common.cached import cached_property
 from graphlode.errors import InputError, KernelBuildError
 
 ROOT = Path(__file__).parent

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphlode.common.fork import renew_after_fork
 from graphlode.common.worker import Queued
 from graphlode.config import settings
 from graphlode.cuda.compiler import KernelSource
@@ -96,6 +97,10 @@ class CudaDevice(Queued):
         self._current = _Current(self)
         self._modules: dict[Hashable, CudaModule] = {}
         self._constants = Constants(self.asarray)
+        self._renew()
+        renew_after_fork(self, CudaDevice._renew)
+
+    def _renew(self) -> None:
         self._sharing = RLock()
 
     @property

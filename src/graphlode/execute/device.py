@@ -15,14 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from importlib import import_module
 from threading import Lock
 from types import ModuleType
 from typing import Any, Protocol, Self, TypeVar, cast
 
 from graphlode.common.control import Control
+from graphlode.common.fork import after_fork, load
 from graphlode.common.shard_kernels import ShardKernels
 from graphlode.errors import UnsupportedError
+from graphlode.execute.held import Held
 from graphlode.types import Memory
 
 T = TypeVar("T")
@@ -45,7 +46,7 @@ class Snapshot(Protocol):
     @property
     def sizes(self) -> Mapping[str, int]: ...  # num_vertices, num_entries, num_edges, vertex_bytes
     @property
-    def held(self) -> dict[tuple[str, View], Future[Any]]: ...
+    def held(self) -> dict[tuple[str, View], Held]: ...
     def place(self, device: Device) -> Mapping[str, Any]: ...  # the rows, `offsets` and `neighbors`, on the device
 
 
@@ -76,7 +77,7 @@ def kernel_module(device: Device, stem: str) -> ModuleType:
     """The module with the kernel `stem` for the device."""
     name = f"graphlode.{device.backend}.{stem}"
     try:
-        return import_module(name)
+        return load(name)
     except ModuleNotFoundError as error:
         if error.name != name and not name.startswith(f"{error.name}."):
             raise
@@ -89,6 +90,7 @@ def shard_kernels(device: Device) -> ShardKernels:
 
 
 _claiming = Lock()
+_being_built: dict[int, tuple[Snapshot, tuple[str, View], Held]] = {}
 
 
 def hold(device: Device, snapshot: Snapshot, view: View, control: Control) -> Any:
@@ -101,7 +103,8 @@ def hold(device: Device, snapshot: Snapshot, view: View, control: Control) -> An
         with _claiming:
             found = snapshot.held.get(key)
             if found is None:
-                mine: Future[Any] = Future()
+                mine = Held()
+                _being_built[id(mine)] = snapshot, key, mine  # first: what is held and unfinished is here
                 snapshot.held[key] = mine
         if found is None:
             return _build_into(mine, device, snapshot, view, control)
@@ -111,7 +114,7 @@ def hold(device: Device, snapshot: Snapshot, view: View, control: Control) -> An
             control.check()  # the run that was building it was stopped; this one was not
 
 
-def _build_into(place: Future[Any], device: Device, snapshot: Snapshot, view: View, control: Control) -> Any:
+def _build_into(place: Held, device: Device, snapshot: Snapshot, view: View, control: Control) -> Any:
     try:
         if view.base is None:
             built = snapshot.place(device)
@@ -120,8 +123,22 @@ def _build_into(place: Future[Any], device: Device, snapshot: Snapshot, view: Vi
             built = kernel_module(device, view.name).build(device, base, view, control=control)
         device.synchronize()  # waiting threads may read in another stream
     except BaseException as error:
-        del snapshot.held[(device.space, view)]
+        snapshot.held.pop((device.space, view), None)
         place.set_exception(error)
         raise
-    place.set_result(built)
-    return built
+    else:
+        place.set_result(built)
+        return built
+    finally:
+        _being_built.pop(id(place), None)
+
+
+@after_fork
+def _drop_unfinished() -> None:
+    """A forked child builds again what threads of its parent were building."""
+    global _claiming
+    _claiming = Lock()
+    for snapshot, key, place in _being_built.values():
+        if snapshot.held.get(key) is place:
+            del snapshot.held[key]
+    _being_built.clear()

@@ -13,6 +13,7 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
+from graphlode.common.fork import after_fork, load
 from graphlode.config import settings
 from graphlode.errors import DeviceUnavailableError, InputError
 from graphlode.execute.device import Device
@@ -22,6 +23,12 @@ Devices = str | Sequence[str]
 _KINDS = ("auto", "cpu", "cuda", "cuda:<n>", "cuda-emulated", "cuda-emulated:<n>", "reference")
 _made: dict[tuple[str, int, int], Device] = {}
 _making = Lock()
+
+
+@after_fork
+def _renew() -> None:
+    global _making
+    _making = Lock()
 
 
 def resolve(devices: Devices = "auto", backends: Collection[str] = ("cuda", "cpu")) -> list[Device]:
@@ -72,9 +79,7 @@ def canonical(name: str) -> str:
 
 @cache
 def _cuda_names() -> tuple[str, ...]:
-    from graphlode.cuda.device import available_cuda_devices
-
-    return tuple(available_cuda_devices())
+    return tuple(load("graphlode.cuda.device").available_cuda_devices())
 
 
 def _device(name: str, copy: int, copies: int) -> Device:
@@ -98,9 +103,7 @@ def _make(name: str, copies: int) -> Device:
 
 
 def _import(name: str) -> Any:
-    from importlib import import_module
-
     try:
-        return import_module(f"graphlode.{name}")
+        return load(f"graphlode.{name}")
     except ImportError as error:
         raise DeviceUnavailableError(f"graphlode.{name} could not be loaded: {error}") from error

@@ -7,7 +7,6 @@ combined at the end. The rate of each device is recorded, so the next run of the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -21,6 +20,7 @@ from graphlode.config import settings
 from graphlode.errors import DeviceMemoryError, UnsupportedError
 from graphlode.execute.device import Device, Snapshot, View, hold, kernel_module
 from graphlode.execute.devices import Devices, canonical, cpu, resolve
+from graphlode.execute.held import Held
 from graphlode.execute.operation import Operation
 from graphlode.execute.provenance import Provenance
 from graphlode.execute.shares import ShareTable, weights_from
@@ -227,9 +227,8 @@ def _cuts(
         return cut_evenly(num_units)
     key = (f"cuts of {operation.name}", operation.view)
     if key not in snapshot.held:
-        found: Future[Int64Array] = Future()
-        found.set_result(cut_by_work(operation.work({name: device.get(array) for name, array in view.items()})))
-        snapshot.held[key] = found
+        work = operation.work({name: device.get(array) for name, array in view.items()})
+        snapshot.held[key] = Held.of(cut_by_work(work))
     cuts: Int64Array = snapshot.held[key].result()
     return cuts
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphlode.common.cached import cached_property
 from graphlode.common.sealed import sealed, sealed_mapping
 from graphlode.errors import InputError
 from graphlode.execute import call
 from graphlode.execute.device import Device, View, hold
 from graphlode.execute.devices import cpu
+from graphlode.execute.held import Held
 from graphlode.graph.checked import STATE, checked_state, own_names
 from graphlode.types import AnyArray, FloatArray, Int64Array, VertexArray
 
@@ -120,7 +120,7 @@ class Graph:
         self._times: Int64Array | None = _sealed_or_none(state["_times"])
         self._provenance: GraphProvenance = state["_provenance"]
         self._version: int = state["_version"]
-        self._held: dict[tuple[str, View], Future[Any]] = {}
+        self._held: dict[tuple[str, View], Held] = {}
         self._shown: dict[View, Mapping[str, AnyArray]] = {}  # to users, who cannot change these
 
     # Properties
@@ -323,7 +323,7 @@ class Graph:
         return device.put(self.arrays)
 
     @property
-    def held(self) -> dict[tuple[str, View], Future[Any]]:
+    def held(self) -> dict[tuple[str, View], Held]:
         """What devices hold of this graph, by memory space and view."""
         return self._held
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from graphlode.common.cached import cached_property
 from graphlode.errors import InputError
 from graphlode.execute.provenance import Provenance
 from graphlode.graph.tables import table

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from itertools import combinations, permutations
 
 import numpy as np
 
+from graphlode.common.cached import cached_property
 from graphlode.types import Int64Array
 
 SIZES = (3, 4, 5)

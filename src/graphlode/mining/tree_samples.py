@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from graphlode.common.cached import cached_property
 from graphlode.graph.graph import Graph
 from graphlode.mining.exact import choose, product, row_sums
 from graphlode.types import AnyArray, BoolArray, Int64Array

@@ -15,6 +15,7 @@
 #include <span>
 
 #include "graphlode/control.hpp"
+#include "graphlode/fork_mutex.hpp"
 #include "graphlode/memory.hpp"
 
 namespace graphlode::graph {
@@ -77,7 +78,7 @@ class id_map {
 
   // Held while the pointer is copied or replaced, never longer. libstdc++ does the same inside an atomic shared_ptr,
   // but there a reader gives its lock up without ordering what it has read before.
-  mutable std::mutex table_lock_;
+  mutable fork_mutex table_lock_;
   std::shared_ptr<const id_table> table_;
   std::atomic<std::int64_t> count_{0};
   std::int64_t lowest_ = 0, highest_ = -1;  // the writer's

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "graphlode/fork_mutex.hpp"
 #include "graphlode/memory.hpp"
 
 namespace graphlode::packed {
@@ -66,7 +67,7 @@ class block_pool {
   const std::size_t block_bytes_;
   const std::uint32_t most_per_slab_;
   const bool together_;
-  mutable std::mutex mutex_;
+  mutable fork_mutex mutex_;
   std::vector<std::unique_ptr<slab>> slabs_;
   std::size_t free_ = 0;
   std::size_t total_ = 0;

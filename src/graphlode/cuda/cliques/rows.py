@@ -23,11 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphlode.common.cached import cached_property
 from graphlode.cuda.compiler import KernelSource
 from graphlode.cuda.interface import KernelDevice, raise_fault, vertex_define
 from graphlode.types import Int64Array, Task

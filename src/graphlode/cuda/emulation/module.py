@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from graphlode.common.fork import after_fork
 from graphlode.config import settings
 from graphlode.cuda.compiler import Specialisation
 from graphlode.cuda.interface import KernelDevice, PlainPreparedLaunch, PreparedLaunch, check_launch
@@ -27,6 +28,12 @@ _MOST_THREADS = 8
 _MOST_KEPT = 16
 _kept: OrderedDict[str, Callable[[], Any]] = OrderedDict()
 _keeping = Lock()
+
+
+@after_fork
+def _renew() -> None:
+    global _keeping
+    _keeping = Lock()
 
 
 class _Request(ctypes.Structure):

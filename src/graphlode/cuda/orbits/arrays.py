@@ -9,11 +9,11 @@ and of `graphlode.mining.orbits`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from graphlode.common.cached import cached_property
 from graphlode.cuda.interface import KernelDevice
 from graphlode.cuda.motifs.graph import MotifGraph, running_offsets
 

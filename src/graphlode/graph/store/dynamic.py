@@ -20,6 +20,7 @@ from weakref import ReferenceType, ref
 
 import numpy as np
 
+from graphlode.common.fork import renew_after_fork
 from graphlode.common.store import MAX_ROWS, Change, Pairs
 from graphlode.common.wait import Interrupts
 from graphlode.errors import DeviceMemoryError, InputError, StateError
@@ -100,12 +101,13 @@ class DynamicGraph:
                 strategy=strategy,
                 weights=None if shares == "auto" else weights_from(shares, names, canonical),
             )
-        self._lock = Lock()
+        self._lock: Lock | _LockOfParent = Lock()
         self._closed = False
         self._latest: Snapshot | None = None  # of the present version, for the next reader
         self._last_made: ReferenceType[Snapshot] | None = None
         self._writer = get_ident()
         self._read_elsewhere = False  # since the last batch, by another thread than the one that writes
+        renew_after_fork(self, DynamicGraph._leave_to_parent)
 
     # What it is
 
@@ -248,7 +250,9 @@ class DynamicGraph:
     # Python protocols
 
     def close(self) -> None:
-        """Release the memory of the store. Snapshots stay valid. A second call has no effect."""
+        """Release the memory of the store. Snapshots stay valid. A second call has no effect, nor has one in a forked child."""
+        if isinstance(self._lock, _LockOfParent):
+            return
         with self._lock:
             self._closed = True
             self._latest = None
@@ -393,11 +397,35 @@ class DynamicGraph:
     def _edges(self, entries: int) -> int:
         return entries if self._directed else entries // 2
 
+    def _leave_to_parent(self) -> None:
+        """In a forked child, where a batch of another thread may have stopped half way."""
+        self._lock = _LockOfParent()
+        self._latest = None
+
     def _require_open(self) -> None:
         if self._closed:
             raise StateError("the store is closed")
         if self._shards.broken:
             raise StateError("a device broke in the middle of a batch; make a new store from the last snapshot")
+
+
+class _LockOfParent:
+    """Takes the place of a store's lock in a forked child."""
+
+    def acquire(self, timeout: float = -1) -> bool:
+        raise StateError(
+            "this store belongs to the process that made it, and a forked child cannot use it; take a snapshot before "
+            "the fork, which the child can read, or make a new store in the child"
+        )
+
+    def release(self) -> None:
+        """It is never acquired."""
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
 
 
 def _release_frames(error: BaseException | None) -> None:

@@ -8,11 +8,11 @@ the graph, and `analytics/sharded_*.py` combine their results.
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
 from graphlode.execute.devices import Devices, resolve
+from graphlode.execute.held import Held
 from graphlode.execute.operation import OPERATIONS, Operation
 from graphlode.graph.graph import Graph
 from graphlode.graph.store.shard import HeldShard
@@ -60,8 +60,7 @@ def on_pages(operation: Operation, graph: Graph, devices: Devices) -> tuple[Oper
         return operation, devices
     device = shards[0].device
     if reads_pages(operation.name, shards[0]) and (device.space, Csr()) not in graph.held:
-        pages: Future[dict[str, Any]] = Future()
-        pages.set_result({"pages": shards[0].state, "num_rows": graph.num_vertices})
-        graph.held[(device.space, Pages())] = pages
+        pages = {"pages": shards[0].state, "num_rows": graph.num_vertices}
+        graph.held[(device.space, Pages())] = Held.of(pages)
         operation = replace(operation, view=Pages())
     return operation, device.name

@@ -9,13 +9,15 @@ shards.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from graphlode.common.cached import cached_property
 from graphlode.common.control import Control
+from graphlode.common.fork import renew_after_fork
 from graphlode.common.sealed import sealed
 from graphlode.common.store import keys_of
 from graphlode.common.wait import run_all
@@ -64,7 +66,8 @@ class Snapshot(Graph):
         self._known = ids
         self._moment = moment
         self._weighted = weighted
-        self._building = Lock()
+        self._renew()
+        renew_after_fork(self, Snapshot._renew)
         self._ids = None if names is None else sealed(names[: moment.num_vertices])
         self._directed = directed
         self._times = None
@@ -75,6 +78,9 @@ class Snapshot(Graph):
         self._shown = {}
         if not weighted:
             self._weights = None
+
+    def _renew(self) -> None:
+        self._building = Lock()
 
     # Without the rows
 
