@@ -38,7 +38,7 @@ PHRASES = {
     r"nobody|no one": "no caller, no thread; must not",
     r"everybody|everyone": "every vertex, every thread",
     r"that which|those that which": "the thing itself",
-    r"told|(?<!\.)(?<!def )tells?": "reported, says, records",
+    r"told|(?<!\.)tells?(?!\()": "reported, says, records",
     r"hears?|heard|deaf": "receives, notices",
     r"for ever": "forever",
     r"by way of": "through",
