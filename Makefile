@@ -63,7 +63,8 @@ sanitize: install-dev  ## tests on native code that is built with sanitizers: me
 
 coverage: install-dev  ## which lines of Python the tests run; fails below the share in pyproject.toml
 	$(PIP) install -q 'pytest-cov>=6'
-	$(BIN)/python -m pytest -m "not gpu" --timeout 600 --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
+	$(BIN)/python -m pytest -m "not gpu and not alone" --timeout 600 -n $(JOBS) --dist loadfile --cov --cov-fail-under=0 --cov-report=
+	$(BIN)/python -m pytest -m "not gpu and alone" --timeout 600 --cov --cov-append --cov-report=term:skip-covered --cov-report=html:build/coverage
 
 soak: install-dev  ## a service that runs for SECONDS and must not grow; writes soak.json into SOAK_OUT
 	$(BIN)/python -m benchmarks.soak --seconds $(SECONDS) --out $(SOAK_OUT)
