@@ -57,7 +57,7 @@ def loaded() -> gl.DynamicGraph:
     return store
 
 
-def within(limit: float, measure: Callable[[], float], tries: int = 4) -> bool:
+def within(limit: float, measure: Callable[[], float], tries: int = 8) -> bool:
     """Whether a measurement is within the limit in one of several tries: the machine may be busy for a while."""
     return any(measure() <= limit for _ in range(tries))
 
